@@ -9,7 +9,9 @@ from sfumato.kernels.grid import (
     NO_GRID,
     decimals,
     drawn_step,
+    ends_on_grid,
     noise_step,
+    on_grid,
     own_step,
     round_half_up,
     round_to_multiple,
@@ -95,3 +97,31 @@ def test_values_at_a_bound_stay_there_and_none_lies_beyond():
     z = round_within(x, 1.0, 0.25, 9.45)
     np.testing.assert_array_equal(z, [0.25, 0.25, 0.25, 1.0, 9.0, 9.45, 9.45, np.nan])
     np.testing.assert_array_equal(round_within(x, None, -np.inf, np.inf), x)
+
+
+def test_sums_lose_the_last_bits_that_adding_up_left():
+    rng = np.random.default_rng(3)
+    parts = rng.integers(-(10**6), 10**6, (200, 7)) / 10**3
+    exact = np.round(parts * 10**3).sum(axis=1)  # whole numbers
+    assert np.array_equal(on_grid(parts.cumsum(axis=1)[:, -1], 3), exact / 10**3)
+
+
+def test_without_a_grid_each_sum_has_twelve_digits():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=300) * 10.0 ** rng.integers(-40, 40, 300)
+    assert on_grid(x, NO_GRID).tolist() == [float(f"{one:.12g}") for one in x]
+    odd = np.array([0.0, np.nan, np.inf, -np.inf])
+    np.testing.assert_array_equal(on_grid(odd, NO_GRID), odd)
+
+
+def test_ends_of_intervals_are_never_closer_than_they_were():
+    rng = np.random.default_rng(5)
+    low = rng.normal(size=200) * 100
+    high = low + rng.exponential(size=200)
+    for place in (0, 1, 3):
+        down, up = ends_on_grid(low, high, place)
+        assert np.all((down <= low) & (up >= high))
+        assert np.all((low - down < 10.0**-place) & (up - high < 10.0**-place))
+        assert decimals(np.concatenate([down, up])) <= place
+    down, up = ends_on_grid(np.array([-np.inf, np.nan]), np.array([np.inf, np.nan]), 1)
+    assert (down[0], up[0], np.isnan(down[1]), np.isnan(up[1])) == (-np.inf, np.inf, True, True)

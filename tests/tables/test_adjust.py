@@ -8,7 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from tests.tables.round.test_round import build, grid, inner
+from sfumato.tables.equations import equations
+from tests.tables.round.test_round import LINES, PARTS, SIDES, branched, build, grid, inner
 
 FIGURE_2 = [[0, 3, 0, 1], [0, 1, 0, 0], [4, 1, 0, 2], [1, 0, 7, 1]]
 FIGURE_6 = [[0, 4, 0, 0], [0, 0, 0, 1], [4, 1, 0, 2], [1, 0, 7, 1]]
@@ -112,3 +113,50 @@ def test_what_is_refused():
         sf.tables.adjust(judged.with_columns(count=[None] * 9))
     with pytest.raises(DataError, match="number of contributors"):
         sf.tables.adjust(judged, cost="count")
+
+
+def test_costs_are_of_the_lines_of_the_file():
+    """The code A has one part: whoever gets the file sees two values that moved."""
+    rng = np.random.default_rng(9)
+    names = list(itertools.product(PARTS, SIDES))
+    for cost in ("unity", "value", "root", "count"):
+        for _ in range(3):
+            counts = rng.integers(1, 6, 6)
+            table = branched(counts)
+            judged = sf.tables.judge(table.with_columns(contributors=table.values), "n(3)")
+            letters = np.array(judged.cells["status"].to_list())
+            done = sf.tables.adjust(judged, cost=cost)
+            true = judged.values
+            order = [names.index(row) for row in judged.cells.select("code", "side").rows()]
+            change = np.abs(STEPS @ LINES[order].T)  # every table that is at most two off in each finest cell
+            may = (counts + STEPS >= 0).all(axis=1) & (change[:, letters == "u"] >= 1).all(axis=1)
+            price = {"unity": np.ones(18), "value": true, "root": np.sqrt(true), "count": true}[cost]
+            assert done.optimal
+            assert done.cost == pytest.approx((change[may] @ price).min())
+            # what is said is what the file shows
+            assert done.cost == pytest.approx(np.abs(done.table.values - true) @ price)
+
+
+def decimals_of(values):
+    return max(len(f"{value!r}".partition(".")[2].rstrip("0")) for value in values.tolist())
+
+
+@pytest.mark.parametrize("method", ["exact", "fixed"])
+def test_adjusted_sums_have_the_decimals_of_the_input(method):
+    rng = np.random.default_rng(12)
+    for size in ((3, 4), (3, 3, 3)):
+        codes = [[f"{n}{i}" for i in range(k)] for n, k in zip("abc", size, strict=False)]
+        firms = pl.DataFrame(
+            [(*row, round(float(rng.exponential(30)), 1)) for row in itertools.product(*codes) for _ in range(3)],
+            schema=[*"abc"[: len(size)], "value"],
+            orient="row",
+        )
+        judged = sf.tables.judge(build(firms, [*"abc"[: len(size)]], "value"), "p(10)")
+        done = sf.tables.adjust(judged, method=method)
+        assert (judged.cells["status"] == "u").any()
+        assert decimals_of(done.table.values) <= 1
+        equations(done.table)
+        unsafe = judged.cells.filter(status="u")
+        after = unsafe.join(done.table.cells, on=[*judged.variables], suffix="_after")
+        up, down = after["value_after"] - after["value"], after["value"] - after["value_after"]
+        assert ((up >= after["upper_level"] - 1e-9) | (down >= after["lower_level"] - 1e-9)).all()

@@ -219,3 +219,23 @@ def test_counts_of_other_programs(shared_data):
     assert equations(table).system.size <= len(table)
     rochdale = build(sf.read(folder / "rochdale.csv"), list("abcd"), count="n")
     assert rochdale.values.max() == 665
+
+
+def test_sums_have_the_decimals_of_what_is_added_up():
+    """Ten times 2.25 are 22.5, and weights of one decimal leave three in all."""
+    firms = pl.DataFrame({"town": ["a"] * 10 + ["b"] * 3, "v": [2.25] * 13, "w": [0.1] * 10 + [0.3] * 3})
+    weighted = build(PolarsDataset(firms, Codebook()), "town", "v", weight="w")
+    assert dict(weighted.cells.select("town", "v").rows()) == {"Total": 4.275, "a": 2.25, "b": 2.025}
+    people = build(PolarsDataset(firms, Codebook()), "town", weight="w")
+    assert dict(people.cells.select("town", "count").rows()) == {"Total": 1.9, "a": 1.0, "b": 0.9}
+
+
+def test_sums_without_decimals_in_common_have_twelve_digits():
+    firms = pl.DataFrame({"town": ["a", "a", "b"], "v": [1 / 3, 2 / 7, 1e6 / 9]})
+    table = build(PolarsDataset(firms, Codebook()), "town", "v")
+    assert dict(table.cells.select("town", "v").rows()) == {
+        "Total": 111111.730159,
+        "a": 0.619047619048,
+        "b": 111111.111111,
+    }
+    equations(table)  # and add up, as far as that can be

@@ -12,10 +12,14 @@ __all__ = [
     "COARSEST",
     "FINEST",
     "FINEST_OWN",
+    "FINEST_PLACE",
     "NO_GRID",
+    "SIGNIFICANT",
     "decimals",
     "drawn_step",
+    "ends_on_grid",
     "noise_step",
+    "on_grid",
     "own_step",
     "round_half_up",
     "round_step",
@@ -33,7 +37,10 @@ FINEST_OWN = 1e-9
 """Share of a column's standard deviation below which its own decimals hide no draw: at 2⁻³⁰ (10⁻⁹) nothing is left."""
 COARSEST = 0.2
 """Share of the noise's standard deviation up to which rounding counts as a little more noise: .33% of its variance."""
-_FINEST_PLACE = 10
+SIGNIFICANT = 12
+"""Digits of sums whose parts lie on no grid: what lies behind is the rounding of their sum."""
+FINEST_PLACE = 10
+"""Decimal places up to which numbers are taken to lie on a grid."""
 _OF_NOISE, _OF_COLUMN = 20, 1000
 _SAME = 1e-9
 """Share of a step that the last bits of a square root may be off by; they must not decide which step is taken."""
@@ -65,7 +72,7 @@ def decimals(x: NDArray[np.float64]) -> int:
     for part in (x[::step], x):  # a sample first: most columns without a grid are told by it
         while not _on_grid(part, place):
             place += 1
-            if place > _FINEST_PLACE:
+            if place > FINEST_PLACE:
                 return NO_GRID
     return place
 
@@ -73,6 +80,61 @@ def decimals(x: NDArray[np.float64]) -> int:
 def _on_grid(x: NDArray[np.float64], place: int) -> bool:
     """Whether rounding moves no value by more than the last bits of its float."""
     return bool(np.all(np.abs(np.round(x, place) - x) <= 4 * np.spacing(np.abs(x))))
+
+
+def on_grid(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
+    """Sums without the last bits that adding up left: with the decimal places of their parts, shape (n,).
+
+    Where the parts have no grid (`NO_GRID`), 12 significant digits of each. NaN and infinities stay.
+
+    Examples
+    --------
+    >>> on_grid(np.array([22.499999999999996, 3.0]), 1).tolist()
+    [22.5, 3.0]
+    >>> on_grid(np.array([22.499999999999996, 1 / 3, 2e20 / 3]), NO_GRID).tolist()
+    [22.5, 0.333333333333, 6.66666666667e+19]
+    """
+    if place < NO_GRID:
+        return np.asarray(np.round(x, place) + 0.0)
+    out = x + 0.0
+    some = np.isfinite(x) & (x != 0)
+    known = x[some]
+    places = SIGNIFICANT - 1 - np.floor(np.log10(np.abs(known)))
+    power = 10.0 ** np.minimum(np.abs(places), _EXACT_POWER)
+    up = places >= 0
+    short = np.where(up, np.round(known * power) / power, np.round(known / power) * power)
+    far = np.abs(places) > _EXACT_POWER
+    short[far] = [significant(float(one), SIGNIFICANT) for one in known[far]]
+    out[some] = short
+    return np.asarray(out)
+
+
+def ends_on_grid(
+    low: NDArray[np.float64], high: NDArray[np.float64], place: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of intervals with so many decimal places, never closer together; a single point stays one; shape (n,) each.
+
+    Examples
+    --------
+    >>> low, high = np.array([1.9999999999999996, 2.31, 0.25]), np.array([3.0000000000000004, 2.48, 0.25])
+    >>> [end.tolist() for end in ends_on_grid(low, high, 1)]
+    [[2.0, 2.3, 0.25], [3.0, 2.5, 0.25]]
+    """
+    short = on_grid(low, NO_GRID), on_grid(high, NO_GRID)
+    if place >= NO_GRID:
+        return short
+    unit = 10.0**place
+    with np.errstate(invalid="ignore"):
+        noise = _SAME * np.maximum(np.maximum(np.abs(low), np.abs(high)) * unit, 1.0)
+        noise = np.minimum(np.where(np.isfinite(noise), noise, _SAME), 0.1)
+        near = np.round(low * unit)
+        point = (high - low) * unit <= noise
+        off = point & (np.abs(low * unit - near) > noise)
+        down = np.where(point, near, np.floor(low * unit + noise)) / unit
+        up = np.where(point, near, np.ceil(high * unit - noise)) / unit
+    return tuple(  # type: ignore[return-value]
+        np.where(off, end, np.round(grid, place) + 0.0) for end, grid in zip(short, (down, up), strict=True)
+    )
 
 
 def noise_step(sd: float) -> float:

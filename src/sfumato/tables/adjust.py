@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.grid import significant
-from sfumato.kernels.tabular.adjustment import adjusted
+from sfumato.kernels.grid import NO_GRID, decimals, significant
+from sfumato.kernels.tabular.adjustment import adjusted, on_decimals
 from sfumato.kernels.tabular.asked import Asked
 from sfumato.kernels.tabular.whole_numbers import Solved
 from sfumato.tables.equations import Merged, equations
@@ -167,9 +167,13 @@ def adjust(
     if found.values is None:
         _refuse_impossible(problem, found, seconds)
     assert found.values is not None
+    if not problem.asked.whole and problem.place < NO_GRID:
+        found, fits = on_decimals(problem.asked, found, 10.0**-problem.place, seconds)
+        problem.place = problem.place if fits else NO_GRID
+    assert found.values is not None
     (change,) = problem.merged.spread(found.values, 0.0)
     out = given.values + change
-    out = np.round(out, 0 if problem.asked.whole else _places(out))
+    out = np.round(out, problem.place if problem.place < NO_GRID else _places(out)) + 0.0
     out = out if problem.asked.whole else np.maximum(out, 0.0)
     told = pl.Series(table.value, out)
     cells = given.cells.select(given.variables).with_columns(told.cast(pl.Int64) if problem.asked.whole else told)
@@ -225,6 +229,7 @@ class _Problem:
         unsafe = self._has(letters == "u")
         stays = (self._has(letters == "z") & ~unsafe) | ((value == 0) & ~unsafe & (not zeros))
         whole = is_count(table)
+        self.place = 0 if whole else decimals(table.values)
         down_level, up_level = (self._level(name, value, whole) for name in (LOWER_LEVEL, UPPER_LEVEL))
         down_level[~unsafe] = up_level[~unsafe] = 0.0
         self.notes: list[str] = [*table.notes] if self.primary else [*table.notes, _NO_UNSAFE]
@@ -236,8 +241,10 @@ class _Problem:
         down = value.copy() if capacity is None else np.minimum(value, capacity * value)
         down = np.where(unsafe, value, down)
         up[stays] = down[stays] = 0.0
-        if whole:
-            up, down = np.floor(up), np.floor(down)
+        if self.place < NO_GRID:
+            up, down = (
+                np.round(np.floor(end * 10.0**self.place + 1e-6) / 10.0**self.place, self.place) for end in (up, down)
+            )
         self.asked = Asked(
             self.merged.system.matrix,
             unsafe,
@@ -260,20 +267,24 @@ class _Problem:
         raw = self._raw(name)
         if whole:
             return np.maximum(np.ceil(raw - 1e-9), 1.0)
-        return np.where(raw > 0, raw, np.where(value > 0, SHARE * value, 0.0))
+        far = np.where(raw > 0, raw, np.where(value > 0, SHARE * value, 0.0))
+        if self.place == NO_GRID:
+            return far
+        return np.asarray(np.round(np.ceil(far * 10.0**self.place - 1e-6) / 10.0**self.place, self.place))
 
     def _costs(self, cost: Costs, value: Floats) -> Floats:
+        lines = self.merged.gather([np.ones(len(self.table))], "sum")  # a total with one part is two lines
         if cost == "unity":
-            return np.ones(len(value))
+            return lines
         if cost == "count":
             count = self.table.column(CONTRIBUTORS)
             if count is None:
                 raise DataError(f"Costs by count need the number of contributors: a column {CONTRIBUTORS!r}.")
-            return np.maximum(self.merged.gather([count], "max"), 1.0)
+            return self.merged.gather([np.fmax(count, 1.0)], "sum")
         least = 1.0 if is_count(self.table) else max(float(value[value > 0].min(initial=np.inf)), 1e-9)
         size = np.maximum(value, least if np.isfinite(least) else 1.0)
         size = size / float(size.max(initial=1.0)) * 1e4 if not is_count(self.table) else size
-        return np.sqrt(size) if cost == "root" else size
+        return lines * (np.sqrt(size) if cost == "root" else size)
 
     def way(self, asked: bool | None) -> str:
         """What the method came to."""

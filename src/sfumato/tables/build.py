@@ -18,7 +18,7 @@ from sfumato.data.query import COUNT as RECORDS
 from sfumato.data.query import Counts
 from sfumato.draws import MAKE_SECRET, Draws, Purpose, units
 from sfumato.errors import DataError, SecretError
-from sfumato.kernels.grid import NO_GRID, decimals
+from sfumato.kernels.grid import FINEST_PLACE, NO_GRID, decimals, on_grid
 from sfumato.kernels.tabular.keys import sum_keys, written_keys
 from sfumato.kernels.tabular.rollup import Contributions, Rolled, Upward, roll_up
 from sfumato.tables.asked import By, Chain, Trees, asked_tables, given_trees
@@ -397,7 +397,8 @@ def _contributions(records: pl.DataFrame, named: _Named, key: Ints) -> tuple[Con
         weight = records[named.weight].cast(pl.Float64).to_numpy()
         each = np.maximum(np.floor(weight + 0.5), 1.0).astype(np.int64)
         units, factor = many * each, many * weight
-        grid = NO_GRID if np.any(weight != np.floor(weight)) else grid
+        grid += decimals(weight)  # those of a product
+        grid = grid if grid <= FINEST_PLACE else NO_GRID
     who, owned = _owners(records, named)
     return Contributions(
         key,
@@ -460,17 +461,14 @@ def _table(axes: Sequence[Axis], cells: Rolled, value: str | None, grid: int, na
         rest = rest // len(axis.codes)
     columns = {axis.name: columns[axis.name] for axis in axes}
 
-    def on_grid(x: Floats) -> Floats:
-        return np.round(x, grid) + 0.0 if grid < NO_GRID else x
-
-    columns[value or COUNT] = on_grid(cells.value)
+    columns[value or COUNT] = on_grid(cells.value, grid)
     columns[CONTRIBUTORS] = cells.heads
     for rank in range(cells.largest.shape[1]):
-        columns[largest_name(rank + 1)] = on_grid(cells.largest[:, rank])
+        columns[largest_name(rank + 1)] = on_grid(cells.largest[:, rank], grid)
     if value and (named.weight or np.any(cells.total > cells.value + 1e-9 * np.abs(cells.value))):
-        columns[SHADOW] = on_grid(cells.total)
+        columns[SHADOW] = on_grid(cells.total, grid)
     if named.waived or named.requested:
-        columns[ASKED] = on_grid(cells.asked)
+        columns[ASKED] = on_grid(cells.asked, grid)
     single = pl.Series(SINGLE, cells.single)
     columns[SINGLE] = single.set(single < 0, None)
     return Table(tuple(axes), pl.DataFrame(columns), value or COUNT)

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.grid import NO_GRID, on_grid
 from sfumato.kernels.tabular.sensitivity import (
     SAFE,
     UNKNOWN,
@@ -93,7 +94,7 @@ def judge(
     said = _said(rule, given)
     status = _statuses(table)
     unsafe = _copies(merged, ((said.truth > SAFE) | (status == "u")) & (status != "z"))
-    level = _spread(merged, np.where(said.truth > SAFE, said.level, np.nan), unsafe)
+    level = on_grid(_spread(merged, np.where(said.truth > SAFE, said.level, np.nan), unsafe), NO_GRID)
     empty = given.nobody & ~unsafe
     letters = np.where(status == "z", "z", np.where(unsafe, "u", np.where(empty, "w", "s")))
     own_low, own_high = (_own(table, name) for name in (LOWER_LEVEL, UPPER_LEVEL))

@@ -113,3 +113,37 @@ def test_a_gap_is_told_by_the_line_of_the_file():
 def test_a_mapping_is_read_again():
     groups = {"a,b": "one", '"c"': "two", "<b>": "two"}
     assert hierarchy_of(mapping_text(groups), "m.csv").paths == tuple(groups.items())
+
+
+def test_blanks_around_codes_never_matter(tmp_path):
+    text = " A \n@ A1\n@ A2 \nB\n@B1 \n\n"
+    assert read(tmp_path, text, "act.hrc").paths == (("A1", "A"), ("A2", "A"), ("B1", "B"))
+    assert read(tmp_path, "A\n @ B\n @ @ deep\n", "two.hrc").paths == (("deep", "B", "A"),)
+
+
+def test_a_file_of_tau_argus_reads_as_it_is(shared_data):
+    tree = read_hierarchy(shared_data / "tables" / "tauargus_region2.hrc")
+    above = {"Nr": "1 2 3", "Os": "4 5 6 7", "Ws": "8 9 10", "Zd": "11 12"}
+    assert tree.paths == tuple((code, top) for top, codes in above.items() for code in codes.split())
+
+
+def test_another_lead_lets_codes_begin_with_at(tmp_path):
+    tree = Hierarchy((("@a", "@"), ("b", "@")))
+    with pytest.raises(DataError, match="lead"):
+        write_hierarchy(tree, tmp_path / "t.hrc")
+    write_hierarchy(tree, tmp_path / "t.hrc", lead="->")
+    assert (tmp_path / "t.hrc").read_text() == "@\n->@a\n->b\n"
+    assert read_hierarchy(tmp_path / "t.hrc", lead="->").paths == tree.paths
+    assert read_hierarchy(tmp_path / "t.hrc", lead="#").paths == (("@",), ("->@a",), ("->b",))
+
+
+@pytest.mark.parametrize("lead", ["", " ", "@ "])
+def test_a_lead_has_no_blanks(tmp_path, lead):
+    (tmp_path / "t.hrc").write_text("A\n@B\n")
+    with pytest.raises(DataError, match="lead"):
+        read_hierarchy(tmp_path / "t.hrc", lead=lead)
+
+
+def test_a_line_of_nothing_but_leads_is_refused(tmp_path):
+    with pytest.raises(DataError, match="line 2 has no category"):
+        read(tmp_path, "A\n@ \n", "t.hrc")

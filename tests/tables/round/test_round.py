@@ -9,6 +9,7 @@ from scipy.optimize import LinearConstraint, milp
 
 import sfumato as sf
 from sfumato.data.codebook import Codebook
+from sfumato.data.hierarchy import Hierarchy
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.tables.bounds.bound import bounds
@@ -200,3 +201,38 @@ def test_real_tables(name, shared_data):
     done = sf.tables.round(table, 5, "controlled")
     assert (done.additive, done.optimal) == (True, True)
     assert done.largest_change < 5
+
+
+BRANCHES = Hierarchy((("a1", "A"), ("b1", "B"), ("b2", "B")))
+"""The code A has one part, so that its cells are two lines of the table and one cell of the equations."""
+PARTS = {"Total": (0, 1, 2), "A": (0,), "a1": (0,), "B": (1, 2), "b1": (1,), "b2": (2,)}
+SIDES = {"Total": (0, 1), "x": (0,), "y": (1,)}
+LINES = np.array(
+    [
+        [float(i in rows and j in cols) for i in range(3) for j in range(2)]
+        for rows in PARTS.values()
+        for cols in SIDES.values()
+    ]
+)
+"""Which of six finest cells each of the 18 lines of such a table is the sum of."""
+
+
+def branched(counts):
+    """A table of lines for 3 × 2 counts, `Total` and branches among them."""
+    names = list(itertools.product(PARTS, SIDES))
+    frame = {"code": [a for a, _ in names], "side": [b for _, b in names], "count": LINES @ counts}
+    return Table.of(pl.DataFrame(frame), hierarchies={"code": BRANCHES})
+
+
+@pytest.mark.parametrize(("base", "steps"), [(3, 0), (10, 0), (5, 1)])
+def test_controlled_rounding_is_the_best_over_all_lines_of_the_file(base, steps):
+    rng = np.random.default_rng(base)
+    for _ in range(10):
+        counts = rng.integers(1, 30, 6)
+        done = sf.tables.round(branched(counts), base, "controlled", steps=steps)
+        true = LINES @ counts
+        beside = [np.arange(c // base - steps, -(-c // base) + steps + 1).clip(0) * base for c in counts]
+        now = np.array(list(itertools.product(*map(np.unique, beside)))) @ LINES.T
+        low, high = (true // base - steps).clip(0) * base, (-(-true // base) + steps) * base
+        best = np.abs(now - true)[np.all((now >= low) & (now <= high), axis=1)].sum(axis=1).min()
+        assert (done.total_change, done.optimal) == (best, True)

@@ -35,6 +35,7 @@ _SIGNS = ";,\t|"
 _PARENTS = ("code", "parent")
 _MAPPING = ("value", "group")
 _DEEPEST = 100
+_LEAD = "@"
 
 
 class HierarchyFiles(Described):
@@ -83,12 +84,20 @@ HierarchyFolder = Annotated[HierarchyFiles, BeforeValidator(_named, json_schema_
 """A folder of hierarchies, as a plan may name it: by its path alone."""
 
 
-def read_hierarchy(path: Path) -> Hierarchy:
+def read_hierarchy(path: Path, lead: str = _LEAD) -> Hierarchy:
     """Read a hierarchy.
 
     Three forms are known. ARX: a line for each value with its broader categories, no names of columns; a last column of
     `*` is dropped. Pairs: two columns under the names `code` and `parent`, the parent empty or `*` on top. `.hrc`: a
     category on each line, one `@` before it for each level below the first.
+
+    Parameters
+    ----------
+    path
+        The file.
+    lead
+        What stands before a category of `.hrc` for each level, where it is not `@` (HIERLEADSTRING in tau-Argus).
+        Categories may then begin with `@`.
 
     Raises
     ------
@@ -105,10 +114,10 @@ def read_hierarchy(path: Path) -> Hierarchy:
     ...     read_hierarchy(Path(folder) / "town.csv").paths
     (('Leeds', 'North'), ('Bath', 'South'))
     """
-    return hierarchy_of(_text(path), path.name)
+    return hierarchy_of(_text(path), path.name, lead)
 
 
-def hierarchy_of(text: str, name: str) -> Hierarchy:
+def hierarchy_of(text: str, name: str, lead: str = _LEAD) -> Hierarchy:
     """A hierarchy from the text of a file, in one of the forms of `read_hierarchy`.
 
     Parameters
@@ -117,6 +126,8 @@ def hierarchy_of(text: str, name: str) -> Hierarchy:
         What stands in the file. Names of columns such as `level 0;level 1`, or `value,group`, are no value.
     name
         Of the file: one that ends in `.hrc` is of that form, and errors begin with it.
+    lead
+        What stands before a category of `.hrc` for each level.
 
     Raises
     ------
@@ -127,10 +138,13 @@ def hierarchy_of(text: str, name: str) -> Hierarchy:
     --------
     >>> hierarchy_of("level 0;level 1\\nLeeds;North\\nBath;South\\n", "town.csv").paths
     (('Leeds', 'North'), ('Bath', 'South'))
+    >>> hierarchy_of("@home\\n#@sofa\\n# @ bed\\n", "place.hrc", lead="#").paths
+    (('@sofa', '@home'), ('@ bed', '@home'))
     """
+    _refuse_lead(lead)
     try:
         if name.lower().endswith(".hrc"):
-            return Hierarchy(tuple(_of_indented(text)))
+            return Hierarchy(tuple(_of_indented(text, lead)))
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=_sign(text), strict=True) if any(line)]
         head = tuple(cell.strip().lower() for cell in lines[0]) if lines else ()
         if head == _PARENTS:
@@ -200,19 +214,33 @@ def _of_parents(lines: Sequence[Sequence[str]]) -> dict[str, str | None]:
     return {code: parent or None for code, parent in parents.items()}
 
 
-def _of_indented(text: str) -> Iterator[tuple[str, ...]]:
+def _refuse_lead(lead: str) -> None:
+    if not lead or lead != "".join(lead.split()):
+        raise DataError("What stands before a category for each level (`lead`) is a sign or several, without blanks.")
+
+
+def _of_indented(text: str, lead: str) -> Iterator[tuple[str, ...]]:
     stack: list[str] = []
-    lines = [(n, line.strip()) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    depths = [len(line) - len(line.lstrip("@")) for _, line in lines]
-    for (number, line), depth, below in zip(lines, depths, [*depths[1:], 0], strict=True):
+    lines = [(n, *_depth(line, lead)) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    for (number, depth, code), below in zip(lines, [*(depth for _, depth, _ in lines[1:]), 0], strict=True):
         if depth > len(stack) or depth > _DEEPEST:
             raise DataError(f"line {number} has a gap: it lies more than one level below the line before.")
-        stack = [*stack[:depth], line.lstrip("@").strip()]
+        if not code:
+            raise DataError(f"line {number} has no category.")
+        stack = [*stack[:depth], code]
         if below <= depth:
             yield tuple(reversed(stack))
 
 
-def write_hierarchy(hierarchy: Hierarchy, path: Path, form: Form = "arx") -> None:
+def _depth(line: str, lead: str) -> tuple[int, str]:
+    """How far below the first level a line lies, and its category; blanks around either say nothing."""
+    depth, code = 0, line.strip()
+    while code.startswith(lead):
+        depth, code = depth + 1, code.removeprefix(lead).lstrip()
+    return depth, code
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path, form: Form = "arx", lead: str = _LEAD) -> None:
     """Write a hierarchy; `read_hierarchy` reads it as it was, but for the depth of branches in the form of ARX.
 
     Parameters
@@ -223,20 +251,23 @@ def write_hierarchy(hierarchy: Hierarchy, path: Path, form: Form = "arx") -> Non
         Where to.
     form
         `arx`, `parents` or `hrc`; that of a path that ends in `.hrc` is always the last.
+    lead
+        What stands before a category of `.hrc` for each level.
 
     Raises
     ------
     FileError
         Where nothing can be written there.
     DataError
-        Where a category of one name stands in two places, which only the form of ARX can tell apart.
+        Where a category of one name stands in two places, which only the form of ARX can tell apart; in `.hrc`, where
+        one begins with the lead.
     """
-    text = hierarchy_text(hierarchy, "hrc" if path.suffix.lower() == ".hrc" else form)
+    text = hierarchy_text(hierarchy, "hrc" if path.suffix.lower() == ".hrc" else form, lead)
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode())
 
 
-def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx") -> str:
+def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx", lead: str = _LEAD) -> str:
     """A hierarchy as the text of a file.
 
     Examples
@@ -254,7 +285,12 @@ def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx") -> str:
     if form == "parents":
         pairs = {child: above for path in hierarchy.paths for child, above in zip(path, [*path[1:], ""], strict=True)}
         return _csv([_PARENTS, *pairs.items()], ",")
-    return "".join(f"{'@' * depth}{label}\n" for depth, label in _indented(hierarchy))
+    _refuse_lead(lead)
+    if any(label.lstrip().startswith(lead) for path in hierarchy.paths for label in path):
+        raise DataError(
+            f"A category begins with {lead}, which stands for a level in .hrc. Give another `lead`, or write .csv."
+        )
+    return "".join(f"{lead * depth}{label}\n" for depth, label in _indented(hierarchy))
 
 
 def mapping_text(groups: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from sfumato.kernels.tabular.asked import Asked
 from sfumato.kernels.tabular.turning import balanced, forced, turned
 from sfumato.kernels.tabular.whole_numbers import Solved, parts_only, solve
 
-__all__ = ["MOST_BINARY", "adjusted"]
+__all__ = ["MOST_BINARY", "adjusted", "on_decimals"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -75,6 +75,41 @@ def adjusted(asked: Asked, *, free: bool | None = None, seconds: float | None, g
         assert best is not None
         found = best
     return found if found.optimal else _said(found, min(proved, found.cost))
+
+
+def on_decimals(asked: Asked, found: Solved, unit: float, seconds: float | None) -> tuple[Solved, bool]:
+    """The changes as multiples of a unit, each beside what was found; and whether such multiples add up.
+
+    Levels and the most that cells can move are multiples already, so that what is beside a change keeps them.
+
+    Examples
+    --------
+    >>> row, one = sp.csr_array([[1, 1, -1]]), np.ones(3)
+    >>> asked = Asked(row, one < 0, one, one, 9 * one, 9 * one, np.array([1, 2, 1.0]), False)
+    >>> done, fits = on_decimals(asked, Solved(np.array([1.25, 0.75, 2.0]), True, 0.0, 4.5), 0.5, None)
+    >>> done.values.tolist(), done.optimal, fits
+    ([1.5, 0.5, 2.0], True, True)
+    """
+    assert found.values is not None
+    change = found.values / unit
+    near = np.round(change)
+    change = np.where(np.abs(change - near) <= 1e-6 * np.maximum(np.abs(change), 1.0), near, change)
+    if np.array_equal(change, near) and not np.any(asked.matrix @ near):
+        return replace(found, values=near * unit), True
+    under = np.floor(change)
+    plain = sp.csr_array(asked.matrix.astype(np.float64))
+    apart = change != under
+    right, none = -(plain @ under), np.zeros(len(change))
+    dearer = asked.cost * np.where(change > 0, 1.0, -1.0)  # to go up is to go further where a change goes up
+    whole = parts_only(asked.matrix) & apart
+    beside = solve(plain, right, right, dearer, none, apart * 1.0, whole, seconds=seconds)
+    if beside.values is None:
+        return found, False
+    values = (under + np.round(beside.values)) * unit
+    cost = float(asked.cost @ np.abs(values))
+    if not found.optimal and found.gap is None:
+        return replace(found, values=values, cost=cost), True
+    return _said(replace(found, values=values, cost=cost), min(found.cost * (1 - (found.gap or 0.0)), cost)), True
 
 
 def _left(seconds: float | None, begun: float) -> float | None:

@@ -40,7 +40,14 @@ def to_nearest(value: Floats, base: float) -> Floats:
     return base * (number + (rest >= base / 2 * (1 - _NEAR)))
 
 
-def additive(matrix: sp.csr_array, value: Floats, base: float, steps: int, seconds: float | None) -> Solved:
+def additive(
+    matrix: sp.csr_array,
+    value: Floats,
+    base: float,
+    steps: int,
+    seconds: float | None,
+    lines: Floats | None = None,
+) -> Solved:
     """Multiples beside each value that add up, with the least sum of changes.
 
     Parameters
@@ -55,6 +62,8 @@ def additive(matrix: sp.csr_array, value: Floats, base: float, steps: int, secon
         So many multiples beyond the two beside a value may be taken. Zeros stay.
     seconds
         When to stop with the best that was found.
+    lines
+        How many lines of the table each cell is; one where nothing is said. Changes are summed over lines.
 
     Returns
     -------
@@ -69,13 +78,14 @@ def additive(matrix: sp.csr_array, value: Floats, base: float, steps: int, secon
     """
     number, rest = parted(value, base)
     n = len(value)
+    weight = np.ones(n) if lines is None else lines
     # a value goes up by z, which costs b - 2 r beside the r that going down costs, and further by p or q whole bases
     free = (value != 0).astype(np.float64)
     blocks = [np.where(rest > 0, 1.0, 0.0)]
-    costs = [base - 2 * rest]
+    costs = [weight * (base - 2 * rest)]
     if steps:
         blocks += [steps * free, np.minimum(steps, number) * free]
-        costs += [np.full(n, base), np.full(n, base)]
+        costs += [weight * base, weight * base]
     high = np.concatenate(blocks)
     signs = (1, 1, -1)[: len(blocks)]
     plain = matrix.astype(np.float64)
@@ -83,11 +93,10 @@ def additive(matrix: sp.csr_array, value: Floats, base: float, steps: int, secon
     right = -(plain @ number)
     none = np.zeros(len(high))
     whole = np.tile(parts_only(matrix), len(blocks))
-    found = solve(
-        full, right, right, np.concatenate(costs), none, high, whole, offset=float(rest.sum()), seconds=seconds
-    )
+    paid = float(weight @ rest)
+    found = solve(full, right, right, np.concatenate(costs), none, high, whole, offset=paid, seconds=seconds)
     if found.values is None:
         return found
     moved = sum(sign * part for sign, part in zip(signs, np.split(found.values, len(blocks)), strict=True))
     rounded = base * (number + np.round(moved))
-    return Solved(rounded, found.optimal, found.gap, float(np.abs(rounded - value).sum()))
+    return Solved(rounded, found.optimal, found.gap, float(weight @ np.abs(rounded - value)))

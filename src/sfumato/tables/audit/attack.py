@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.grid import NO_GRID, decimals, ends_on_grid
 from sfumato.kernels.tabular.attacker import Intervals, Need, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.progress import Progress, quiet, split
@@ -380,7 +381,8 @@ def _told(
         closely = said.get("insider below level")
         said["insider"] = wholly
         said["insider below level"] = None if closely is None else closely & ~wholly
-    lower, upper = merged.spread(found.low, np.nan), merged.spread(found.high, np.nan)
+    low, high = merged.spread(found.low, np.nan), merged.spread(found.high, np.nan)
+    lower, upper = zip(*(_written(*one) for one in zip(released, low, high, strict=True)), strict=True)
     shown = [np.isnan(t.values) for t in released]
     spread = {
         name: None if cells is None else _own(merged, cells, name, released, known) for name, cells in said.items()
@@ -406,6 +408,12 @@ def _told(
         problems=tuple(problems),
         notes=notes,
     )
+
+
+def _written(table: Table, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Ends of intervals with the decimals of the values that are published."""
+    known = table.values[~np.isnan(table.values)]
+    return ends_on_grid(low, high, decimals(known) if len(known) else NO_GRID)
 
 
 def _own(merged: Merged, cells: Bools, name: str, released: Sequence[Table], known: _Known) -> tuple[Bools, ...]:

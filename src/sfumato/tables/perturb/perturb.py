@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.grid import NO_GRID, decimals, significant
+from sfumato.kernels.grid import NO_GRID, SIGNIFICANT, decimals, significant
 from sfumato.tables.equations import equations
 from sfumato.tables.perturb.counts import count_noise, transitions
 from sfumato.tables.perturb.magnitudes import Flex, magnitude_noise, steps
@@ -248,7 +248,7 @@ def _told(table: Table, leaves: Table, largest: int, variance: float, forbidden:
         forbidden,
         cells=len(table),
         changed=int(np.sum(change > 0)),
-        largest_change=float(np.max(change, initial=0.0)),
+        largest_change=significant(float(np.max(change, initial=0.0)), SIGNIFICANT),
         d1=_mean(change),
         d2=_mean(change[some] / np.abs(old[some])),
         d3=_mean(np.abs(np.sqrt(np.abs(old)) - np.sqrt(np.abs(new)))),

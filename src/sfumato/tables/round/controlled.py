@@ -28,13 +28,14 @@ def controlled(merged: Merged, base: float, steps: int | None, seconds: float | 
         Where no table of multiples adds up within the steps, or none was found in time.
     """
     value, matrix = merged.system.value, merged.system.matrix
+    lines = merged.gather([np.ones(len(cell)) for cell in merged.cell], "sum")  # a total with one part is two lines
     begun = time.monotonic()
     tries = [steps] if steps is not None else list(range(MOST_STEPS + 1))
     proved = True
     for i, step in enumerate(tries):
         left = None if seconds is None else max(seconds - (time.monotonic() - begun), 0.1)
         part = left if left is None or i == len(tries) - 1 else left / 2
-        found = additive(matrix, value, base, step, part)
+        found = additive(matrix, value, base, step, part, lines)
         if found.values is not None:
             if np.any(np.abs(matrix @ found.values) > 0.5):
                 raise DataError("The table could not be rounded so that it adds up: the solver failed on its size.")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.draws import MAKE_SECRET, MIN_SECRET, Draws
 from sfumato.errors import DataError
+from sfumato.kernels.grid import SIGNIFICANT, significant
 from sfumato.kernels.tabular.rounding import to_nearest
 from sfumato.kernels.tabular.whole_numbers import Solved
 from sfumato.tables.equations import Merged, equations
@@ -208,8 +209,8 @@ def round(
         None if method == "barnardise" else base,
         cells=len(given),
         changed=int(np.sum(change > 0)),
-        largest_change=float(change.max(initial=0.0)),
-        total_change=float(change.sum()),
+        largest_change=significant(float(change.max(initial=0.0)), SIGNIFICANT),
+        total_change=significant(float(change.sum()), SIGNIFICANT),
         additive=adds,
         optimal=None if found is None else found.optimal,
         gap=None if found is None else found.gap,
