@@ -203,3 +203,12 @@ def test_tables_of_other_records_share_no_total():
     north = Table.of(pl.DataFrame({"town": ["a", "a"], "sex": ["f", "m"], "count": [3, 4]}))
     south = Table.of(pl.DataFrame({"town": ["a", "a"], "age": ["y", "o"], "count": [3, 9]}))
     assert equations(north, south).system.matrix.shape[0] == 0
+
+
+def test_equations_say_what_they_sum_over():
+    """An equation that is the same over two variables sums over both."""
+    rows = {"a": ["Total", "x", "y"] * 2, "b": ["Total"] * 3 + ["one"] * 3, "v": [3.0, 1.0, 2.0] * 2}
+    merged = equations(Table.of(pl.DataFrame(rows), "v"))
+    assert merged.along == (("a",),)
+    rows = {"a": ["Total", "x", "x", "y"], "b": ["Total", "one", "two", "one"], "v": [6.0, 1.0, 2.0, 3.0]}
+    assert equations(Table.of(pl.DataFrame(rows), "v")).along == (("a", "b"),)

@@ -1,6 +1,8 @@
 import polars as pl
 import pytest
 
+import sfumato as sf
+
 from sfumato.data.files.priors import Prior
 from sfumato.data.files.tables import read_cells, write_cells
 from sfumato.errors import DataError
@@ -42,3 +44,11 @@ def test_internal_tables_are_read_back(tmp_path):
     write_cells(internal(judged), tmp_path / "t.csv")
     again = Table.of(read_cells(tmp_path / "t.csv", "count", RESERVED))
     assert again.cells.rows() == judged.cells.select(again.cells.columns).rows()
+
+
+def test_whose_the_contributions_are_does_not_leave():
+    records = sf.read(pl.DataFrame({"town": ["a", "a", "b"], "turnover": [5.0, 2.0, 1.5]}))
+    judged = judge(sf.tables.build(records, "town", "turnover"), "n(2)")
+    assert judged.contributions is not None
+    assert settled(judged, [Prior(("a",), cost=7.0)]).contributions is judged.contributions
+    assert published(judged).contributions is None

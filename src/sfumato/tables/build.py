@@ -140,7 +140,8 @@ def build(
     upward = [_upward(axes, table, levels, margins) for table in tables]
     rolled = [roll_up(given, sizes, up, ranks if value else 0) for up in upward]
     built = _table(axes, _first_of(rolled), value, grid, named)
-    built = replace(built, origin=Origin(weighted=weight is not None, negative=bool((given.amount < 0).any())))
+    origin = Origin(weighted=weight is not None, negative=bool((given.amount < 0).any()))
+    built = replace(built, origin=origin, contributions=None if value is None else given)
     if record is None or secret is None:
         return built
     word = Draws(secret).words(units(records[record]), Purpose("cell_key"))[:, 0]

@@ -91,6 +91,9 @@ class Merged:
         For each table, the cell of the system that each of its lines is; -1 for a zero that takes no part.
     adjusted
         Largest change that made the values additive; 0 where they were.
+    along
+        For each equation the variables that it sums over: several where it is the same over each of them, none for
+        equations between tables.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Merged:
     system: System
     cell: tuple[Ints, ...]
     adjusted: float = field(default=0.0)
+    along: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def _flat(self) -> Ints:
@@ -189,13 +193,14 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     count = len(names)
     told = value[~void]
     joined = _agreed(told, cell, count, allowed, places[first][~void], axes)
-    matrix, kept_rows = _matrix(rows, of_place[columns], signs, count)
+    matrix, kept_rows, alike = _matrix(rows, of_place[columns], signs, count)
     matrix = _joined_kinds(matrix, joined, allowed, (axes, places[first], rows, columns, signs, of_place))
     where = (places[first], rows, columns, signs, along, kept_rows, axes)
     joined, moved = _additive(matrix, joined, allowed, where)
     parts = np.cumsum([len(table) for table in tables])[:-1]
     cells = tuple(np.asarray(part, dtype=np.int64) for part in np.split(of_place[same], parts))
-    return Merged(System(matrix, joined), cells, moved)
+    over = [tuple(dict.fromkeys(along[row] for row in same_sums)) for same_sums in alike]
+    return Merged(System(matrix, joined), cells, moved, (*over, *[()] * (matrix.shape[0] - len(over))))
 
 
 def allowed_of(tables: Sequence[Table], tolerance: float | None) -> float:
@@ -363,22 +368,23 @@ def _merged_places(rows: Ints, columns: Ints, signs: Ints, void: Bools) -> Ints:
     return _firsts(group.astype(np.int64), int(group.max(initial=-1)) + 1)[group]
 
 
-def _matrix(rows: Ints, cells: Ints, signs: Ints, count: int) -> tuple[sp.csr_array, Ints]:
-    """The equations, without those that say nothing and those said before; and which sums they are."""
+def _matrix(rows: Ints, cells: Ints, signs: Ints, count: int) -> tuple[sp.csr_array, Ints, list[list[int]]]:
+    """The equations, without those that say nothing and those said before; which sums they are, and those like them."""
     sums = int(rows.max(initial=-1)) + 1
     full = sp.coo_array((signs, (rows, cells)), shape=(sums, count)).tocsr()
     full.sum_duplicates()
     full.eliminate_zeros()
     full.sort_indices()
-    seen: dict[bytes, int] = {}
+    seen: dict[bytes, list[int]] = {}
     starts = full.indptr
     for row in range(sums):
         span = slice(starts[row], starts[row + 1])
         if span.start < span.stop:
-            seen.setdefault(full.indices[span].tobytes() + b"|" + full.data[span].tobytes(), row)
-    kept = np.array(sorted(seen.values()), dtype=np.int64)
+            seen.setdefault(full.indices[span].tobytes() + b"|" + full.data[span].tobytes(), []).append(row)
+    alike = list(seen.values())  # by the first of each
+    kept = np.array([same[0] for same in alike], dtype=np.int64)
     matrix = full[kept].astype(np.int8)
-    return sp.csr_array(matrix), kept
+    return sp.csr_array(matrix), kept, alike
 
 
 _Listed = tuple[Sequence[Axis], Ints, Ints, Ints, Ints, Ints]

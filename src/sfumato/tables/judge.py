@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -37,7 +37,7 @@ from sfumato.tables.table import (
     largest_name,
 )
 
-__all__ = ["judge"]
+__all__ = ["Sums", "judge", "judge_sums"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -113,6 +113,39 @@ def judge(
     return replace(out, notes=(*table.notes, *notes))
 
 
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of cells, as rules look at them.
+
+    Parameters
+    ----------
+    value
+        The sums, shape (sums,).
+    count
+        How many contribute to each.
+    contributors
+        The sizes of their contributions.
+    """
+
+    value: Floats
+    count: Floats
+    contributors: Contributors
+
+
+def judge_sums(rule: Judgement, sums: Sums) -> Sensitivity:
+    """What rules say of sums of cells, those of contributors alone; any other rule finds a sum safe.
+
+    Examples
+    --------
+    >>> size = np.array([[90.0, 5.0], [40.0, 38.0]])
+    >>> two = Sums(np.full(2, 100.0), np.full(2, 9.0), Contributors(np.full(2, 100.0), np.full(2, 9.0), size))
+    >>> said = judge_sums(read_rules("p(10)"), two)
+    >>> said.truth.tolist(), said.level.tolist()
+    ([2, 0], [4.0, 0.0])
+    """
+    return _said(rule, sums)
+
+
 class _Given:
     """What a table tells of its cells, as arrays."""
 
@@ -158,7 +191,7 @@ class _Given:
         )
 
 
-def _said(rule: Judgement, given: _Given) -> Sensitivity:
+def _said(rule: Judgement, given: _Given | Sums) -> Sensitivity:
     if isinstance(rule, Rule):
         return _single(rule, given)
     parts = [_said(part, given) for part in rule.parts]
@@ -168,25 +201,24 @@ def _said(rule: Judgement, given: _Given) -> Sensitivity:
     return Sensitivity(truth, np.where(truth > SAFE, level, 0.0))
 
 
-def _single(rule: Rule, given: _Given) -> Sensitivity:
+def _single(rule: Rule, given: _Given | Sums) -> Sensitivity:
     x = rule.numbers
     count = given.count if given.count is not None else np.full(len(given.value), np.nan)
     match rule.name:
         case "n":
             return few(count, x[0], x[1] / 100 if len(x) > 1 else 0.0, given.value)
-        case "zero":
-            unsafe = np.where(np.isnan(given.value), UNKNOWN, np.where(given.value == 0, UNSAFE, SAFE))
-            return Sensitivity(unsafe.astype(np.int8), np.full(len(count), x[0]))
         case "p":
             return prior_posterior(given.contributors, x[0] / 100)
         case "pq":
             return prior_posterior(given.contributors, x[0] / x[1])
         case "nk":
             return dominance(given.contributors, int(x[0]), x[1] / 100)
-        case "attribute":
-            return _coalition(given, count, 0, rule.variables)
-        case _:
-            return _coalition(given, count, int(x[0]), ())
+    if isinstance(given, Sums):
+        return Sensitivity(np.full(len(count), SAFE, dtype=np.int8), np.zeros(len(count)))
+    if rule.name == "zero":
+        unsafe = np.where(np.isnan(given.value), UNKNOWN, np.where(given.value == 0, UNSAFE, SAFE))
+        return Sensitivity(unsafe.astype(np.int8), np.full(len(count), x[0]))
+    return _coalition(given, count, int(x[0]) if rule.name == "coalition" else 0, rule.variables)
 
 
 def _coalition(given: _Given, count: Floats, size: int, variables: tuple[str, ...]) -> Sensitivity:

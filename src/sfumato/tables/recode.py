@@ -14,6 +14,7 @@ from sfumato.kernels.tabular.collapse import Collapse, collapse
 from sfumato.tables.axis import TOTAL, Axis
 from sfumato.tables.equations import equations
 from sfumato.tables.table import CONTRIBUTORS, STATUS, Table, is_count
+from sfumato.tables.whose import carried
 
 __all__ = ["Kept", "Recoded", "recode"]
 
@@ -191,7 +192,7 @@ def recode(
     cells = table.cells.filter(here).select(*(axis.name for axis in axes), table.value)
     whole = float(search.cost.sum())
     return Recoded(
-        replace(table, axes=axes, cells=cells, notes=()),
+        replace(table, axes=axes, cells=cells, notes=(), contributions=carried(table.contributions, table.axes, axes)),
         len(table),
         int(unsafe.sum()),
         left,

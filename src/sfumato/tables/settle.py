@@ -141,4 +141,4 @@ def published(table: Table, letters: bool = False) -> Table:
             for n in kept
         ),
     )
-    return replace(table, cells=cells, notes=())
+    return replace(table, cells=cells, notes=(), contributions=None)

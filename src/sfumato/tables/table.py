@@ -18,6 +18,7 @@ from sfumato.errors import DataError
 from sfumato.tables.axis import TOTAL, Axis
 
 if TYPE_CHECKING:
+    from sfumato.kernels.tabular.rollup import Contributions
     from sfumato.tables.reader import Reader
 
 __all__ = [
@@ -165,6 +166,9 @@ class Table:
         What its papers say that everybody knows, where it was read from a folder.
     sums
         Equations between its lines, shape (equations, lines), beside those of its codes: of a file that has its own.
+    contributions
+        What each contributor has in the finest cells, of a sum that was built from records. Cells are numbered as in
+        `keys`. None for counts, and for tables from files, which do not say whose the contributions are.
 
     Raises
     ------
@@ -186,6 +190,7 @@ class Table:
     origin: Origin = field(default_factory=Origin, compare=False, repr=False)
     released: Released = field(default_factory=Released, compare=False, repr=False)
     sums: sp.csr_array | None = field(default=None, compare=False, repr=False)
+    contributions: Contributions | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if missing := [n for n in (*self.variables, self.value) if n not in self.cells.columns]:

@@ -11,7 +11,10 @@ import sfumato as sf
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 from sfumato.tables.axis import Axis
+from sfumato.tables.equations import equations
+from sfumato.tables.rules import read_rules
 from sfumato.tables.table import Table
+from sfumato.tables.unions import Unions
 
 RECORDS = pl.DataFrame(
     {
@@ -54,6 +57,27 @@ def test_a_folder_holds_all_that_is_known_of_a_table(built, tmp_path):
     same(built, again)
     rules = ["nk(4,80)", "p(10)"]  # needs the fourth contribution and waivers, which a single file does not hold
     same(sf.tables.judge(built, rules), sf.tables.judge(again, rules))
+
+
+def test_the_custodians_folder_knows_whose_the_contributions_are(built, tmp_path):
+    done = sf.tables.protect(built, ["n(4)", "p(10)"])
+    again = sf.read_table(sf.hand_out(done, tmp_path / "internal", internal=True))
+    rule = read_rules(["n(4)", "p(10)"])
+    hidden = np.random.default_rng(1).random(equations(built).system.size) < 0.4
+    told = []
+    for table in (done.judged, again):
+        found = Unions.of(table, equations(table), rule).judge(hidden)
+        assert found.judged > 10
+        told.append([(u.cells.tolist(), u.known.tolist(), round(u.upper_level, 9)) for u in found.unsafe])
+    assert told[0]
+    assert sorted(told[0]) == sorted(told[1])
+
+
+def test_a_release_does_not_know_whose_the_contributions_are(built, tmp_path):
+    out = sf.hand_out(sf.tables.protect(built, "n(2)"), tmp_path / "t")
+    assert not list(out.glob("*contrib*"))
+    assert "contributors" not in json.loads((out / "datapackage.json").read_text())["sfumato"]["table"]
+    assert sf.read_table(out).contributions is None
 
 
 def test_weights_are_known_again(tmp_path):
@@ -105,7 +129,7 @@ def test_a_value_of_another_name_is_refused(built, tmp_path):
         sf.read_table(out, "turnover")
 
 
-@pytest.mark.parametrize("name", ["data.csv", "data.contributions.csv"])
+@pytest.mark.parametrize("name", ["data.csv", "data.contributions.csv", "data.contributors.csv"])
 def test_a_changed_file_is_refused(name, built, tmp_path):
     out = sf.hand_out(built, tmp_path / "t")
     (out / name).write_text((out / name).read_text().replace("x", "y", 1))

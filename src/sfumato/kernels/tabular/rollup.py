@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Contributions", "Rolled", "Upward", "roll_up"]
+__all__ = ["Contributions", "Rolled", "Upward", "expanded", "put_together", "roll_up", "together"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,7 +133,7 @@ def roll_up(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward]
     >>> table.key.tolist(), table.value.tolist(), table.largest.tolist(), table.single.tolist()
     ([0, 1, 2], [8.0, 5.0, 3.0], [[5.0, 2.0], [5.0, 0.0], [2.0, 1.0]], [-1, 0, -1])
     """
-    joined = given if np.bincount(given.who).max(initial=0) <= 1 else _together(given)
+    joined = given if np.bincount(given.who).max(initial=0) <= 1 else together(given)
     spread = np.bincount(joined.who)[joined.who] > 1 if len(joined.who) else np.zeros(0, dtype=bool)
     local = _cells(joined.of(~spread), ranks)
     weight = 1
@@ -152,7 +152,7 @@ def _wide(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward], 
     key = _distinct(given.key, sizes)
     weights = np.cumprod([1, *reversed(sizes)])[:-1][::-1].astype(np.int64)
     for size, weight, up in zip(sizes, weights.tolist(), upward, strict=True):
-        key = _distinct(_expanded(key, size, weight, up)[1], sizes)
+        key = _distinct(expanded(key, size, weight, up)[1], sizes)
     n = len(key)
     whole = [np.zeros(n, dtype=np.int64) for _ in range(2)]
     sums = Sums(np.zeros(n), np.zeros(n), whole[0], np.zeros((n, ranks)), np.zeros(n), whole[1])
@@ -197,10 +197,42 @@ def _place(key: Ints, sizes: Sequence[int]) -> Ints:
     return place
 
 
-def _together(given: Contributions) -> Contributions:
+def put_together(cells: Rolled, spread: Contributions, ranks: int) -> Rolled:
+    """Cells made one where they have the same number, and contributors that may stand in several of them put in.
+
+    Parameters
+    ----------
+    cells
+        Cells that no contributor stands in two of, each with `ranks` of its largest contributions; numbers may repeat.
+    spread
+        Contributions of the others, from `together`.
+    ranks
+        How many of the largest contributions are wanted.
+
+    Examples
+    --------
+    >>> one = np.ones(2, dtype=np.int64)
+    >>> own = Contributions(one, np.arange(2), np.array([5.0, 2.0]), np.array([5.0, 2.0]), one, one, one > 0)
+    >>> parts = roll_up(own, [2], [Upward.of([[0], [1]])], 1)
+    >>> other = Contributions(one[:1], one[:1] + 1, np.array([4.0]), np.array([4.0]), one[:1], one[:1], one[:1] > 0)
+    >>> whole = put_together(parts, other, 1)
+    >>> whole.key.tolist(), whole.value.tolist(), whole.heads.tolist(), whole.largest.tolist()
+    ([1], [11.0], [3], [[5.0]])
+    """
+    return _grouped(_stacked(cells, _cells(spread, ranks)), ranks)
+
+
+def together(given: Contributions) -> Contributions:
     """One line for each contributor in each cell, in the order of cells, then of contributors.
 
     Of the units the fewest count: whoever stands for few anywhere is protected as if for as few in all.
+
+    Examples
+    --------
+    >>> one = np.ones(2, dtype=np.int64)
+    >>> own = Contributions(one, one, np.array([5.0, 2.0]), np.array([5.0, 2.0]), one, one, one > 0)
+    >>> together(own).amount.tolist(), together(own).heads.tolist()
+    ([7.0], [1])
     """
     order = _packed_order(given.key, given.who)
     one = given.of(order)
@@ -261,8 +293,14 @@ def _first_ranks(group: Ints, at: Ints, size: Floats, units: Ints, ranks: int) -
     return out
 
 
-def _expanded(key: Ints, size: int, weight: int, up: Upward) -> tuple[Ints, Ints]:
-    """Each line once for every code that it is counted in: which line, and the number of its new cell."""
+def expanded(key: Ints, size: int, weight: int, up: Upward) -> tuple[Ints, Ints]:
+    """Each line once for every code that it is counted in: which line, and the number of its new cell.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in expanded(np.array([2, 1]), 3, 1, Upward.of([[0], [0, 1], [0, 2]]))]
+    [[0, 0, 1, 1], [0, 2, 0, 1]]
+    """
     place = (key // weight) % size
     many = up.start[place + 1] - up.start[place]
     rows = np.repeat(np.arange(len(key)), many)
@@ -272,7 +310,7 @@ def _expanded(key: Ints, size: int, weight: int, up: Upward) -> tuple[Ints, Ints
 
 
 def _climbed(cells: Rolled, size: int, weight: int, up: Upward, ranks: int) -> Rolled:
-    rows, key = _expanded(cells.key, size, weight, up)
+    rows, key = expanded(cells.key, size, weight, up)
     return _grouped(Rolled(key, *(getattr(cells, name)[rows] for name in _OF_CELLS)), ranks)
 
 

@@ -16,7 +16,7 @@ from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import datapackage
 from sfumato.release.package.folder import refuse_existing, whole_folder
 from sfumato.release.package.papers import PACKAGE, read_package
-from sfumato.release.tabular.package import DATA, MORE, TableResource
+from sfumato.release.tabular.package import DATA, MORE, WHOSE, TableResource
 from sfumato.report.tabular.papers import TablePapers
 from sfumato.tables.settle import internal
 from sfumato.tables.table import (
@@ -32,6 +32,7 @@ from sfumato.tables.table import (
     UPPER_LEVEL,
     Table,
 )
+from sfumato.tables.whose import lines
 
 __all__ = ["TableRenderer", "hand_out", "is_table_file", "refuse_out"]
 
@@ -123,7 +124,7 @@ def hand_out(
     ----------
     table
         What leaves. Only columns of table files are written; a folder of the custodian's holds what else is known of
-        the cells in a file beside.
+        the cells, and whose the contributions are, in files beside.
     out
         Where to. A file is replaced as a whole, a folder is there whole or not at all.
     papers
@@ -148,8 +149,8 @@ def hand_out(
         write_cells(cells, out)
         return
     content = cells_text(cells).encode()
-    more = _more(table) if papers.internal else None
-    resource = TableResource(table, tuple(cells.columns), content, papers, more)
+    beside = _beside(table) if papers.internal else {}
+    resource = TableResource(table, tuple(cells.columns), content, papers, beside)
     package = datapackage(
         [resource],
         title=papers.title,
@@ -159,9 +160,7 @@ def hand_out(
         fingerprint=table.origin.fingerprint,
         plan_digest=table.origin.plan,
     )
-    documents = {DATA: content, PACKAGE: package}
-    if more is not None:
-        documents[MORE] = more
+    documents = {DATA: content, PACKAGE: package, **beside}
     if renderer is not None:
         documents |= renderer(table, papers)
     with whole_folder(out, overwrite=overwrite) as work:
@@ -179,9 +178,9 @@ def _refuse_confidential(table: Table) -> None:
             raise DataError("The table shows the value of a hidden cell, so it is not handed out.")
 
 
-def _more(table: Table) -> bytes | None:
-    """What is known of the cells beside the columns of table files; None where that is nothing."""
+def _beside(table: Table) -> dict[str, bytes]:
+    """What is known of the cells beside the columns of table files, and whose the contributions are, as far as it is."""
     own = [n for n in table.cells.columns if n.startswith(OWN)]
-    if not own:
-        return None
-    return cells_text(table.cells.select(*table.variables, *own)).encode()
+    held = lines(table)
+    more = {} if not own else {MORE: cells_text(table.cells.select(*table.variables, *own)).encode()}
+    return more if held is None else more | {WHOSE: cells_text(held).encode()}

@@ -13,9 +13,10 @@ from sfumato.data.files.tables import read_cells
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.papers import NOT_OURS, PACKAGE, read_package
-from sfumato.release.tabular.package import DATA, MORE, digest
+from sfumato.release.tabular.package import DATA, MORE, WHOSE, digest
 from sfumato.tables.reader import Reader
 from sfumato.tables.table import OWN, RESERVED, STATUS, Origin, Released, Table
+from sfumato.tables.whose import FIGURES, with_lines
 
 __all__ = ["folder_of", "open_table_folder"]
 
@@ -77,7 +78,8 @@ def open_table_folder(
         )
         known = None if told.get("reader") is None else Reader.of(told["reader"])
         released = Released(_number(told.get("tolerance")), known)
-        hashes = {DATA: resource["hash"]} | ({MORE: told["more"]["hash"]} if "more" in told else {})
+        files = {MORE: told.get("more"), WHOSE: told.get("contributors")}
+        hashes = {DATA: resource["hash"]} | {path: file["hash"] for path, file in files.items() if file is not None}
         if set(trees) != {n for n in fields if n != named and n not in RESERVED} or named not in fields:
             raise ValueError(fields)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, DataError):
@@ -92,8 +94,8 @@ def open_table_folder(
     if MORE in hashes:
         frame = _with_more(frame, folder / MORE, list(trees))
     given = {n: tuple(tree) for n, tree in (hierarchies or {}).items() if n in trees}
-    table = Table.of(frame, named, trees | given)
-    return replace(table, origin=origin, released=released)
+    table = replace(Table.of(frame, named, trees | given), origin=origin, released=released)
+    return with_lines(table, read_cells(folder / WHOSE, "", FIGURES, delimiter=",")) if WHOSE in hashes else table
 
 
 def _number(told: object) -> float | None:

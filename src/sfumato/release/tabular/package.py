@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.report.tabular.papers import TablePapers
@@ -23,11 +23,13 @@ from sfumato.tables.table import (
     Table,
 )
 
-__all__ = ["DATA", "MORE", "TableResource", "digest"]
+__all__ = ["DATA", "MORE", "WHOSE", "TableResource", "digest"]
 
 DATA = "data.csv"
 MORE = "data.contributions.csv"
 """What a file of a table has no columns for; in the custodian's folders alone."""
+WHOSE = "data.contributors.csv"
+"""What each contributor has in the finest cells; in the custodian's folders alone."""
 
 _STATUSES = {
     "u": "unsafe, hidden",
@@ -74,15 +76,15 @@ class TableResource:
         The file, byte by byte.
     papers
         What is told of it.
-    more
-        Columns and content of the file beside it, in the custodian's folders.
+    beside
+        Names and content of the files beside it, in the custodian's folders.
     """
 
     table: Table
     columns: tuple[str, ...]
     content: bytes
     papers: TablePapers
-    more: bytes | None = None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
         """The resource for programs."""
@@ -140,8 +142,9 @@ class TableResource:
         }
         if papers.internal:
             told["records"] = [n for n in ("weighted", "negative") if getattr(self.table.origin, n)]
-        if self.more is not None:
-            told["more"] = {"path": MORE, "hash": digest(self.more)}
+        for name, path in (("more", MORE), ("contributors", WHOSE)):
+            if path in self.beside:
+                told[name] = {"path": path, "hash": digest(self.beside[path])}
         return {"table": {name: x for name, x in told.items() if not _nothing(x)}}
 
     def _reader(self) -> dict[str, Any] | None:
