@@ -7,20 +7,20 @@ found wrong becomes one more thing to hold in the next search, and nothing that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Literal
 
 import numpy as np
 import polars as pl
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Insider
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.attack import Audit, audit
 from sfumato.tables.audit.insiders import found_by_insiders, sets_alone
-from sfumato.tables.equations import Merged, System
+from sfumato.tables.equations import Merged
 from sfumato.tables.reader import Reader
 from sfumato.tables.settle import published
 from sfumato.tables.suppress.choose import Method, suppress
@@ -28,6 +28,7 @@ from sfumato.tables.suppress.problem import CLOSED
 from sfumato.tables.suppress.result import Suppression
 from sfumato.tables.table import LOWER_LEVEL, SLIDING_LEVEL, STATUS, UPPER_LEVEL, Table
 from sfumato.tables.unions import Judged, Union, Unions
+from sfumato.tables.unions.enforced import protected_against_unions, widened
 
 __all__ = ["Found", "How", "hide"]
 
@@ -113,9 +114,8 @@ def hide(
     search, auditing = split(progress, [3, 1])
     state = _Search(judged, merged, unions, reader, how)
     for last in range(ROUNDS, 0, -1):
-        found = state.solved(search)
-        told = state.unions_of(found)
-        if last > 1 and (state.grown_by_unions(told) or state.grown_by_insiders(found)):
+        found, told = state.solved(search)
+        if last > 1 and state.grown_by_insiders(found):
             continue
         out = _hidden(judged, merged, found.secondary)
         checked = state.audited(out, auditing)
@@ -132,15 +132,15 @@ class _Search:
         self.letters = table.cells[STATUS].cast(pl.String).fill_null("s").to_numpy()
         self.primary = self.has("u")
         self.until = monotonic() + (how.seconds or 0.0)
-        self.virtual: list[Union] = []
+        self.asked: tuple[Union, ...] = ()
         self.insiders: list[Insider] = []
         self.raised = np.zeros(merged.system.size)
         self.bound: float | None = None
-        self.rounds = 0
+        self.searches = 0
 
     def proved(self, found: Suppression) -> Suppression:
         """The last pattern, and how good it is: of what was asked at first, all that was asked later costs more."""
-        if self.rounds == 1:
+        if self.searches == 1:
             return found
         note = " ".join([*filter(None, [found.note]), WHOLE]) if self.raised.any() else found.note
         spent = float(self.merged.gather([self.how.cost], "sum")[found.secondary & ~self.has("x")].sum())
@@ -148,84 +148,62 @@ class _Search:
         gap = 0.0 if gap is not None and gap < CLOSED else gap
         return replace(found, optimal=gap == 0, gap=gap, bound=self.bound, note=note)
 
-    def solved(self, progress: Progress) -> Suppression:
-        """The cheapest pattern found for all that is asked so far; of the cells of the equations alone."""
-        self.rounds += 1
-        how, size, more = self.how, self.merged.system.size, len(self.virtual)
-        system = self._system()
-        known = self.reader.bounds_of(self.table)
-        least = self.merged.gather([known[0]], "max", self.reader.least)
-        most = self.merged.gather([known[1]], "min", np.inf)
-        below = np.array([_sum_of_ends(least[union.cells]) for union in self.virtual])
+    def solved(self, progress: Progress) -> tuple[Suppression, Judged | None]:
+        """A pattern for all that is asked so far, under which no sum of hidden cells is unsafe; and these sums."""
+
+        def solve(asked: Sequence[Union]) -> Suppression:
+            return self._solved(asked, progress)
+
+        if self.unions is None or not self.reader.contributor:
+            found = solve(())
+            return found, self._unions_of(found)
+        found, told, self.asked = protected_against_unions(solve, self._unions_of, self.asked)
+        return found, told
+
+    def _unions_of(self, found: Suppression) -> Judged | None:
+        return None if self.unions is None else self.unions.judge(self.hidden(found))
+
+    def _solved(self, asked: Sequence[Union], progress: Progress) -> Suppression:
+        """The pattern of one search; of the cells of the equations alone."""
+        self.searches += 1
+        how, merged = self.how, self.merged
+        low, high = self.reader.bounds_of(self.table)
+        given = {
+            "cost": merged.gather([how.cost], "sum"),
+            "lower": merged.gather([low], "max", self.reader.least),
+            "upper": merged.gather([high], "min", np.inf),
+            "forbidden": self.has("z"),
+            "forced": self.has("x"),
+            "preferred": None if how.preferred is None else self._of_cells(how.preferred),
+            **self._levels(bool(asked)),
+        }
+        wide = widened(merged.system, self.primary, given, asked)
         found = suppress(
-            system,
-            self._wider(self.primary, True),
+            wide.system,
+            wide.primary,
             method=how.method,
-            cost=self._wider(self.merged.gather([how.cost], "sum"), 0.0),
-            lower=np.concatenate([least, below]),
-            upper=self._wider(most, np.inf),
-            **self._levels(),
-            forbidden=self._wider(self.has("z"), False),
-            forced=self._wider(self.has("x"), True),
-            preferred=None if how.preferred is None else self._wider(self._of_cells(how.preferred), False),
-            insiders=self.insiders,
+            **wide.given,
+            insiders=(*wide.insiders, *self.insiders),
             work=how.work,
             seconds=None if how.seconds is None else max(0.0, self.until - monotonic()),
             progress=progress,
         )
-        if self.rounds == 1:
+        if self.searches == 1:
             self.bound = found.bound
-        if not more:
-            return found
-        real = found.unprotected < size
-        reason = tuple(word for word, own in zip(found.reason, real.tolist(), strict=True) if own)
-        stages = tuple(replace(stage, secondary=stage.secondary[:size]) for stage in found.stages)
-        return replace(
-            found,
-            secondary=found.secondary[:size],
-            unprotected=found.unprotected[real],
-            reason=reason,
-            stages=stages,
-        )
+        return wide.narrowed(found)
 
-    def _system(self) -> System:
-        """The equations, with a cell for each sum of hidden cells that must be safe."""
-        own = self.merged.system
-        if not self.virtual:
-            return own
-        row = np.concatenate([np.full(len(u.cells) + 1, i) for i, u in enumerate(self.virtual)])
-        column = np.concatenate([np.append(u.cells, own.size + i) for i, u in enumerate(self.virtual)])
-        sign = np.concatenate([np.append(np.ones(len(u.cells)), -1) for u in self.virtual])
-        shape = (len(self.virtual), own.size + len(self.virtual))
-        sums = sp.csr_array((sign, (row, column)), shape=shape)
-        wide = sp.csr_array((own.matrix.data, own.matrix.indices, own.matrix.indptr), (own.matrix.shape[0], shape[1]))
-        value = np.append(own.value, [own.value[u.cells].sum() for u in self.virtual])
-        return System(sp.csr_array(sp.vstack([wide, sums], format="csr")), value)
-
-    def _wider(self, of_cells: NDArray[np.generic], of_sums: float | bool) -> NDArray[np.generic]:
-        return np.append(of_cells, np.full(len(self.virtual), of_sums, dtype=of_cells.dtype))
-
-    def _levels(self) -> dict[str, Floats | None]:
-        """How far unsafe cells, and sums of hidden ones, must reach; nothing where only exact disclosure counts."""
+    def _levels(self, unions: bool) -> dict[str, Floats | None]:
+        """How far unsafe cells must reach; nothing where only exact disclosure counts."""
         down, up, wide = (None, None, None) if self.how.protect == "exact" else self._levels_of_cells()
-        if self.raised.any():
-            up = self.raised if up is None else np.fmax(up, self.raised)
-        if not self.virtual or self.how.protect == "exact":
-            more = np.zeros(len(self.virtual))
-            given = {"lower_level": down, "upper_level": up, "sliding_level": wide}
-            return {name: None if level is None else np.append(level, more) for name, level in given.items()}
         none = np.zeros(self.merged.system.size)
-        below, above = (np.array([getattr(u, f"{end}_level") for u in self.virtual]) for end in ("lower", "upper"))
-        if self.how.sliding:
-            wide = np.append(none if wide is None else wide, below + above)
-            below, above = below * 0, above * 0
-        else:
-            wide = None if wide is None else np.append(wide, below * 0)
-        return {
-            "lower_level": np.append(none if down is None else down, below),
-            "upper_level": np.append(none if up is None else up, above),
-            "sliding_level": wide,
-        }
+        if self.raised.any():
+            up = np.fmax(none if up is None else up, self.raised)
+        if unions and self.how.protect == "level":  # their levels count only beside those of cells
+            if self.how.sliding:
+                wide = none if wide is None else wide
+            else:
+                down, up = none if down is None else down, none if up is None else up
+        return {"lower_level": down, "upper_level": up, "sliding_level": wide}
 
     def _levels_of_cells(self) -> tuple[Floats | None, Floats | None, Floats | None]:
         own = [self.table.column(name) for name in (LOWER_LEVEL, UPPER_LEVEL, SLIDING_LEVEL)]
@@ -245,42 +223,22 @@ class _Search:
         """The cells that a pattern hides."""
         return np.asarray(self.primary | found.secondary)
 
-    def unions_of(self, found: Suppression) -> Judged | None:
-        """The sums of hidden cells that a pattern tells, and which are unsafe."""
-        return None if self.unions is None else self.unions.judge(self.hidden(found), contributor=True)
-
-    def grown_by_unions(self, told: Judged | None) -> bool:
-        """Ask that unsafe sums of hidden cells hold too; whether there are new ones."""
-        if told is None or not self.reader.contributor:
-            return False
-        asked = {(u.cells.tobytes(), u.known.tobytes()) for u in self.virtual}
-        new = [u for u in told.unsafe if (u.cells.tobytes(), u.known.tobytes()) not in asked]
-        for union in new:
-            if len(union.known):
-                place = self.merged.system.size + len(self.virtual)
-                self.insiders.append(Insider(place, union.known, exact=self.how.protect == "exact"))
-            self.virtual.append(union)
-        return bool(new)
-
     def grown_by_insiders(self, found: Suppression) -> bool:
         """Ask that nobody who is alone in hidden cells works an unsafe one out; whether there are new ones."""
         if not self.reader.contributor:
             return False
         hidden = self.hidden(found)
+        sets = sets_alone(self.table, self.merged, hidden)
         asked = {(one.cell, one.known.tobytes()) for one in self.insiders}
         lost = set(found.unprotected.tolist())
         new = [
             Insider(cell, known, exact=True)
-            for known, cells in found_by_insiders(self.merged.system.matrix, hidden, self.primary, self.alone(hidden))
+            for known, cells in found_by_insiders(self.merged.system.matrix, hidden, self.primary, sets)
             for cell in cells.tolist()
             if (cell, known.tobytes()) not in asked and cell not in lost
         ]
         self.insiders += new
         return bool(new)
-
-    def alone(self, hidden: Bools) -> list[Ints]:
-        """By contributor, the hidden cells that this one is alone in."""
-        return sets_alone(self.table, self.merged, hidden)
 
     def audited(self, out: Table, progress: Progress) -> Audit:
         """What an attacker works out of the table as it would be published."""
@@ -303,10 +261,6 @@ class _Search:
         exact[found.unprotected] = False
         self.raised = np.where(exact, self.raised + 1, self.raised)
         return bool(exact.any()) and self.raised.max() <= MOST_RAISED
-
-
-def _sum_of_ends(ends: Floats) -> float:
-    return float(ends.sum()) if np.isfinite(ends).all() else -np.inf
 
 
 def _without_levels(table: Table) -> Table:

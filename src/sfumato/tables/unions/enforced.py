@@ -110,7 +110,9 @@ def _longer(
 
 
 def protected_against_unions(
-    solve: Callable[[Sequence[Union]], Suppression], judge: Callable[[Suppression], Judged]
+    solve: Callable[[Sequence[Union]], Suppression],
+    judge: Callable[[Suppression], Judged],
+    begun: Sequence[Union] = (),
 ) -> tuple[Suppression, Judged, tuple[Union, ...]]:
     """Look for a pattern until none of its unions is unsafe; those that were stay asked for.
 
@@ -120,6 +122,8 @@ def protected_against_unions(
         Finds a pattern under which some unions are protected.
     judge
         Judges the unions of a pattern.
+    begun
+        Unions that are asked for already.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def protected_against_unions(
         The pattern, what was judged of it, and the unions that were asked for. Unions that are still unsafe are those
         that no pattern protects.
     """
-    asked: dict[tuple[bytes, bytes], Union] = {}
+    asked = {union.name: union for union in begun}
     while True:
         found = solve(tuple(asked.values()))
         told = judge(found)
