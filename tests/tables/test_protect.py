@@ -56,7 +56,7 @@ def test_no_value_of_a_hidden_cell_and_nothing_of_contributors_is_handed_out():
     assert cells.filter(hidden)["turnover"].null_count() == hidden.sum() > 0
     assert set(cells["status"].unique()) <= {"x", "s", "w"}
     told = protect(table, ["n(2)", "p(20)"], tell_unsafe=True).table.cells
-    assert set(told["status"].unique()) == {"u", "x", "s"}
+    assert "u" in told["status"].to_list()
 
 
 @pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -154,21 +154,21 @@ class _Search:
         def solve(asked: Sequence[Union]) -> Suppression:
             return self._solved(asked, progress)
 
-        if self.unions is None or not self.reader.contributor:
+        unions = self.unions
+        if unions is None or not self.reader.contributor:
             found = solve(())
-            return found, self._unions_of(found)
-        found, told, self.asked = protected_against_unions(solve, self._unions_of, self.asked)
+            return found, None if unions is None else unions.judge(self.hidden(found))
+        found, told, self.asked = protected_against_unions(
+            solve, lambda pattern: unions.judge(self.hidden(pattern)), self.asked
+        )
         return found, told
-
-    def _unions_of(self, found: Suppression) -> Judged | None:
-        return None if self.unions is None else self.unions.judge(self.hidden(found))
 
     def _solved(self, asked: Sequence[Union], progress: Progress) -> Suppression:
         """The pattern of one search; of the cells of the equations alone."""
         self.searches += 1
         how, merged = self.how, self.merged
         low, high = self.reader.bounds_of(self.table)
-        given = {
+        given: dict[str, Any] = {
             "cost": merged.gather([how.cost], "sum"),
             "lower": merged.gather([low], "max", self.reader.least),
             "upper": merged.gather([high], "min", np.inf),
@@ -182,7 +182,7 @@ class _Search:
             wide.system,
             wide.primary,
             method=how.method,
-            **wide.given,
+            **dict[str, Any](wide.given),
             insiders=(*wide.insiders, *self.insiders),
             work=how.work,
             seconds=None if how.seconds is None else max(0.0, self.until - monotonic()),

@@ -118,8 +118,7 @@ class Protected:
     @property
     def ok(self) -> bool:
         """Whether every unsafe cell, and every unsafe sum of cells, holds against the reader."""
-        inside = self.reader.contributor and bool(self.audit.insider or (self.unions and self.unions["unsafe"]))
-        return self.audit.passed and not inside
+        return self.audit.passed and not (self.reader.contributor and self.unions and self.unions["unsafe"])
 
     @property
     def last(self) -> None:
@@ -310,7 +309,7 @@ def _protected(
     checked, suppression, out = found.audit, found.suppression, found.table
     ends = {LOWER: checked.lower[0], UPPER: checked.upper[0]}
     out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()}, **_marks(checked))
-    out = replace(out, released=Released(how.tolerance, reader))
+    out = replace(out, released=Released(how.tolerance, reader, None if rule is None else rule.text))
     letters = out.cells[STATUS]
     beside = np.abs(out.values[(letters == "x").to_numpy()])
     lost = np.isin(merged.cell[0], suppression.unprotected)

@@ -141,4 +141,5 @@ def published(table: Table, letters: bool = False) -> Table:
             for n in kept
         ),
     )
-    return replace(table, cells=cells, notes=(), contributions=None)
+    released = replace(table.released, rule=None)
+    return replace(table, cells=cells, notes=(), contributions=None, released=released)

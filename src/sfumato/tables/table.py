@@ -134,6 +134,8 @@ class Released:
         Largest difference of totals from their parts that is rounding.
     reader
         What its readers know of hidden cells. None: nothing is said of it.
+    rule
+        By which rules it was judged, with their parameters: in the custodian's alone.
 
     Examples
     --------
@@ -143,6 +145,7 @@ class Released:
 
     tolerance: float | None = None
     reader: Reader | None = None
+    rule: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

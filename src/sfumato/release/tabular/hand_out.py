@@ -179,7 +179,7 @@ def _refuse_confidential(table: Table) -> None:
 
 
 def _beside(table: Table) -> dict[str, bytes]:
-    """What is known of the cells beside the columns of table files, and whose the contributions are, as far as it is."""
+    """What is known of the cells beside the columns of table files, and whose contributions are in them."""
     own = [n for n in table.cells.columns if n.startswith(OWN)]
     held = lines(table)
     more = {} if not own else {MORE: cells_text(table.cells.select(*table.variables, *own)).encode()}

@@ -77,7 +77,8 @@ def open_table_folder(
             disclosed, run.get("plan"), run.get("fingerprint"), "weighted" in records, "negative" in records
         )
         known = None if told.get("reader") is None else Reader.of(told["reader"])
-        released = Released(_number(told.get("tolerance")), known)
+        rule = told.get("rules") if told["internal"] else None  # the others' lacks its parameters
+        released = Released(_number(told.get("tolerance")), known, rule)
         files = {MORE: told.get("more"), WHOSE: told.get("contributors")}
         hashes = {DATA: resource["hash"]} | {path: file["hash"] for path, file in files.items() if file is not None}
         if set(trees) != {n for n in fields if n != named and n not in RESERVED} or named not in fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -36,6 +36,7 @@ from sfumato.tables.table import (
     Table,
     is_count,
 )
+from sfumato.tables.unions.published import unions_of_published
 
 __all__ = ["Audit", "Levels", "audit"]
 
@@ -82,6 +83,11 @@ class Audit:
         Primary cells that hold against outsiders, but which somebody who is alone in another hidden cell, or has the
         largest part of one, bounds more closely than their level allows; None where it was not looked for, or the work
         ended before.
+    contributor
+        Whether the reader may be a contributor, so that what insiders find exactly, and unsafe sums, are not passed.
+    unions
+        Sums of hidden cells that totals tell: how many were `judged`, are `unsafe`, and of how many equations not every
+        one was judged (`left`). None where a judged table does not say whose contributions are in it.
     lower, upper
         For each table, the interval of each of its lines; NaN where it is published, or not worked out.
     problems
@@ -97,6 +103,8 @@ class Audit:
     levels: Levels | None = None
     insider: int | None = None
     insider_below: int | None = None
+    contributor: bool = False
+    unions: Mapping[str, int] | None = None
     lower: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     upper: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     problems: tuple[pl.Series, ...] = field(default=(), compare=False, repr=False)
@@ -105,8 +113,9 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Nothing is exactly determined, and all that had to be possible is proved."""
-        return self.exact == 0 and (self.levels is None or self.levels.proved == self.levels.asked)
+        """Nothing is exactly determined, and all that had to be possible is proved; by contributors as well."""
+        inside = self.contributor and bool(self.insider or (self.unions and self.unions["unsafe"]))
+        return self.exact == 0 and not inside and (self.levels is None or self.levels.proved == self.levels.asked)
 
     def summary(self) -> dict[str, int | None]:
         """The figures, as the commands print them."""
@@ -194,7 +203,13 @@ def audit(
     attack.look_for_useless()
     rest("looking for what insiders find", 0.7)
     attack.look_inside()
-    return _told(merged, released, attack)
+    unions = unions_of_published(released[0], judged[0]) if len(released) == len(judged) == 1 else None
+    contributor = any(one.contributor for one in (*readers, *(t.released.reader for t in judged if t.released.reader)))
+    return replace(
+        _told(merged, released, attack),
+        contributor=contributor,
+        unions=None if unions is None else unions.to_plain(),
+    )
 
 
 class _Attack:

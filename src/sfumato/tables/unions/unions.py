@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.rollup import Contributions
-from sfumato.kernels.tabular.sensitivity import SAFE, Contributors, Sensitivity
+from sfumato.kernels.tabular.sensitivity import SAFE, Contributors
 from sfumato.tables.equations import Merged
 from sfumato.tables.judge import Sums, judge_sums
 from sfumato.tables.rules import Judgement, ranks_needed
