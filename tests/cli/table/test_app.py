@@ -130,7 +130,7 @@ def test_nothing_that_is_handed_out_tells_unsafe_cells_from_others(firms):
         assert f'"{name}' not in words
     letters = (firms / "out" / "report.html").read_text()
     assert "■" not in letters
-    assert "beside unsafe" not in letters
+    assert "hidden: beside" not in letters
 
 
 def test_the_audit_of_the_file_alone_finds_the_ends_that_stand_in_it(firms):

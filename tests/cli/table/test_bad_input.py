@@ -167,10 +167,10 @@ def test_a_cell_that_nothing_protects_is_named_with_the_reason(folder, tmp_path)
 def test_nothing_to_protect_and_one_dimension(folder, tmp_path):
     (tmp_path / "one.csv").write_text("sex,count\nTotal,20\nf,9\nm,11\n")
     done = sfumato("table", "protect", "one.csv", *RULE, "--out", "out.csv", cwd=tmp_path)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "3 cells: 0 unsafe, 0 hidden beside them.")
+    assert (done.returncode, done.stdout.splitlines()[2]) == (0, "3 cells: 0 unsafe, 0 hidden beside them.")
     (tmp_path / "two.csv").write_text("sex,count\nTotal,20\nf,2\nm,9\nx,9\n")
     done = sfumato("table", "protect", "two.csv", *RULE, "--out", "out.csv", cwd=tmp_path)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "4 cells: 1 unsafe, 1 hidden beside them.")
+    assert (done.returncode, done.stdout.splitlines()[2]) == (0, "4 cells: 1 unsafe, 1 hidden beside them.")
 
 
 def test_a_table_without_totals_says_that_totals_from_elsewhere_undo_it(tmp_path):
@@ -178,7 +178,7 @@ def test_a_table_without_totals_says_that_totals_from_elsewhere_undo_it(tmp_path
     done = sfumato("table", "protect", "inner.csv", *RULE, "--out", "out.csv", cwd=tmp_path)
     assert done.returncode == 0
     assert "lists no totals" in done.stdout
-    assert "f,b,,u,0,INF" in (tmp_path / "out.csv").read_text()
+    assert "f,b,,x,1,INF" in (tmp_path / "out.csv").read_text()
     assert sfumato("table", "audit", "out.csv", cwd=tmp_path).returncode == 0  # an interval without end is read again
 
 

@@ -63,7 +63,7 @@ def test_nothing_confidential_leaves(done, tmp_path):
 
 def test_how_many_cells_are_unsafe_is_not_told_where_their_status_is_not(tmp_path):
     built = sf.tables.build(sf.read(FIRMS), "region>town,kind", "turnover")
-    out = sf.hand_out(sf.tables.protect(built, RULE, public=True), tmp_path / "out")
+    out = sf.hand_out(sf.tables.protect(built, RULE), tmp_path / "out")
     told = json.loads((out / "datapackage.json").read_text())["sfumato"]["table"]
     assert told["figures"].keys() == {"cells", "hidden"}
     assert "■" not in (out / "report.html").read_text()

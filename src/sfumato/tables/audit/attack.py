@@ -454,7 +454,8 @@ def _bounds(
     for table, reader in zip(released, readers, strict=True):
         frame = _beside(table, judged)
         own = [frame[name].fill_null(np.nan).to_numpy() for name in ("least", "most")]
-        low, high = reader.bounds(table.cells[STATUS].to_list(), *own)
+        letters = table.cells[STATUS].to_list() if STATUS in table.cells.columns else [None] * len(table)
+        low, high = reader.bounds(letters, *own)
         lows.append(low)
         highs.append(np.fmin(high, upper))
     return merged.gather(lows, "max", 0.0), merged.gather(highs, "min", np.inf)
