@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals, boxes
 from sfumato.kernels.tabular.programs import Reach
+from sfumato.kernels.tabular.work import Work
 
 __all__ = ["Attackers", "Cut"]
 
@@ -39,10 +40,14 @@ class Attackers:
         The equations, what must be possible, how far cells may fall and rise by prior knowledge.
     fixed
         Cells that are hidden in every pattern.
+    work
+        What counts the iterations.
     """
 
-    def __init__(self, matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, fixed: Bools) -> None:
-        self.reach, self.matrix = Reach(matrix), sp.csc_array(matrix)
+    def __init__(
+        self, matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, fixed: Bools, work: Work | None = None
+    ) -> None:
+        self.reach, self.matrix, self.work = Reach(matrix, work), sp.csc_array(matrix), work
         self.goals, self.down, self.up, self.fixed = goals, down, up, fixed
         self.proofs: dict[int, Ints] = {}
         self.seen: tuple[bytes, Ints, Reach] | None = None
@@ -72,7 +77,7 @@ class Attackers:
             cells = np.flatnonzero(self.fixed | (pattern > 0))
             matrix = sp.csr_array(self.matrix[:, cells])
             rows = np.flatnonzero(np.diff(matrix.indptr))
-            self.seen = name, cells, Reach(sp.csr_array(matrix[rows]))
+            self.seen = name, cells, Reach(sp.csr_array(matrix[rows]), self.work)
         return self.seen[1:]
 
     def _reaches(self, goal: int, pattern: Floats, falls: Floats, rises: Floats, whole: bool) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "Goals", "Insider", "boxes", "goals_of", "room", "with_insiders"]
+__all__ = ["FAR", "Goals", "Insider", "boxes", "goals_of", "room", "served", "with_insiders"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,6 +16,9 @@ Bools = NDArray[np.bool_]
 
 FAR = 1000.0
 """Flows are bounded by so many times the amount asked for: LPs stay well scaled, patterns only safer."""
+
+LARGER = 10.0
+"""A movement serves goals that are at most so many times larger: what a program leaves of nothing stays nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +73,22 @@ class Goals:
 
     def __getitem__(self, places: NDArray[np.generic]) -> Goals:
         """The goals at some places."""
-        return Goals(*(part[places] for part in self._parts()), self.sets)
-
-    def _parts(self) -> tuple[NDArray[Any], ...]:
-        return self.cell, self.sign, self.amount, self.cone, self.known
+        of = (self.cell[places], self.sign[places], self.amount[places], self.cone[places], self.known[places])
+        return Goals(*of, self.sets)
 
     def joined(self, other: Goals) -> Goals:
         """These goals, then others."""
         if other.sets is not self.sets:
             moved = np.where(other.known < 0, -1, other.known + len(self.sets))
             other = replace(other, known=moved, sets=self.sets + other.sets)
-        parts = zip(self._parts(), other._parts(), strict=True)
-        return Goals(*(np.concatenate(pair) for pair in parts), other.sets)
+        return Goals(
+            np.concatenate([self.cell, other.cell]),
+            np.concatenate([self.sign, other.sign]),
+            np.concatenate([self.amount, other.amount]),
+            np.concatenate([self.cone, other.cone]),
+            np.concatenate([self.known, other.known]),
+            other.sets,
+        )
 
     def within(self, place: Ints) -> Goals:
         """The same goals where cells have other places; -1: a cell that is left out, and does not move."""
@@ -194,3 +200,27 @@ def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, F
         known = goals.sets[goals.known[place]]
         falls[known] = rises[known] = 0.0
     return falls, rises
+
+
+def served(goals: Goals, moved: Floats, down: Floats, up: Floats, among: Ints) -> Ints:
+    """Of some goals, of one way each, those that a movement of the cells reaches, or its reverse, or a part of it.
+
+    A movement that leaves what an insider knows as it is serves the goals against them as well.
+
+    Examples
+    --------
+    >>> goals = goals_of(np.array([True, True]), np.ones(2), np.ones(2), (np.array([0, 2.0]), np.array([1.0, 0]), None))
+    >>> moved, room = np.array([1.0, -1.0]), np.full(2, 3.0)
+    >>> [served(goals, moved, room, side, np.arange(2)).tolist() for side in (room, room / 2)]
+    [[0, 1], [0]]
+    """
+    used = np.flatnonzero(moved)
+    far, rising = np.abs(moved[used]), moved[used] > 0
+    forth = min(LARGER, float((np.where(rising, up[used], down[used]) / far).min()))
+    back = min(LARGER, float((np.where(rising, down[used], up[used]) / far).min()))
+    steps = moved[goals.cell[among]] * goals.sign[among]
+    reach = np.where(steps > 0, steps * forth, -steps * back)
+    found: Ints = among[(steps != 0) & (reach >= np.where(goals.cone[among], 1e-9, goals.amount[among] * (1 - 1e-7)))]
+    known = goals.known[found]
+    seen = [k for k in np.unique(known[known >= 0]).tolist() if np.any(moved[goals.sets[k]])]
+    return np.asarray(found[~np.isin(known, seen)])

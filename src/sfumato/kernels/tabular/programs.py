@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sfumato.kernels.tabular.work import Work
+
 __all__ = ["Flows", "Reach", "quiet_solver"]
 
 Floats = NDArray[np.float64]
@@ -47,9 +49,11 @@ def program(
     return solver
 
 
-def solved(solver: highspy.Highs) -> bool:
-    """Run a solver; whether it came to the optimum."""
+def solved(solver: highspy.Highs, work: Work | None = None) -> bool:
+    """Run a solver; whether it came to the optimum. What it cost is counted, a program without iterations as one."""
     solver.run()
+    if work is not None:
+        work.spend(max(1, int(solver.getInfo().simplex_iteration_count)))
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 
@@ -60,14 +64,13 @@ class Reach:
     cannot move, and so is never taken for protected.
     """
 
-    def __init__(self, matrix: sp.csr_array) -> None:
-        self.cells = matrix.shape[1]
+    def __init__(self, matrix: sp.csr_array, work: Work | None = None) -> None:
+        self.cells, self.work = matrix.shape[1], work
         self.transposed = sp.csr_array(matrix.T)
         zeros = np.zeros(self.cells)
         self.solver = program(sp.csc_array(matrix), zeros, zeros, zeros)
         self.every = np.arange(self.cells, dtype=np.int32)
         self.aim: int | None = None
-        self.solved = 0
         self.optimal = False
 
     def box(self, low: Floats, high: Floats) -> None:
@@ -87,11 +90,10 @@ class Reach:
             self.solver.changeColCost(self.aim, 0.0)  # one aim at a time
         self.solver.changeColCost(cell, -float(sign))
         self.aim = cell
-        self.solved += 1
-        self.optimal = solved(self.solver)
+        self.optimal = solved(self.solver, self.work)
         if not self.optimal:
             self.solver.clearSolver()
-            self.optimal = solved(self.solver)
+            self.optimal = solved(self.solver, self.work)
         if not self.optimal:
             return 0.0, np.zeros(self.cells)
         moved = np.asarray(self.solver.getSolution().col_value)
@@ -112,13 +114,12 @@ class Reach:
 class Flows:
     """The cheapest way to let a cell move by a given amount: `min cost (z+ + z-)`, M (z+ - z-) = 0."""
 
-    def __init__(self, matrix: sp.csr_array) -> None:
-        self.matrix, self.cells = matrix, matrix.shape[1]
+    def __init__(self, matrix: sp.csr_array, work: Work | None = None) -> None:
+        self.matrix, self.cells, self.work = matrix, matrix.shape[1], work
         both = sp.csc_array(sp.hstack([matrix, -matrix]))
         zeros = np.zeros(2 * self.cells)
         self.solver = program(both, zeros, zeros, zeros)
         self.every = np.arange(2 * self.cells, dtype=np.int32)
-        self.solved = 0
 
     def cost(self, cost: Floats) -> None:
         """What a unit of movement costs in each cell."""
@@ -133,8 +134,7 @@ class Flows:
         low[moves], high[moves], high[back] = amount, amount, 0.0
         self.solver.changeColsBounds(2 * self.cells, self.every, low, high)
         self.solver.clearSolver()  # nothing moves but one cell: nearer than where the program before it ended
-        self.solved += 1
-        if not solved(self.solver):
+        if not solved(self.solver, self.work):
             return None
         moved: Floats = np.asarray(self.solver.getSolution().col_value)
         return moved[: self.cells] - moved[self.cells :]

@@ -1,4 +1,4 @@
-"""The one door to suppression: a method by its name, or the best that the size of the table allows."""
+"""The one door to suppression: a method by its name, or stages that go as far as the work allows."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.tabular.goals import Insider
+from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
 from sfumato.tables.suppress.problem import Equations, Problem, prepare
-from sfumato.tables.suppress.repair import INSIDERS, eliminated, suppress_elimination_repair
+from sfumato.tables.suppress.repair import eliminated, suppress_elimination_repair
 from sfumato.tables.suppress.result import Suppression
+from sfumato.tables.suppress.stages import suppress_in_stages
 
-__all__ = ["METHODS", "Method", "chosen", "suppress"]
+__all__ = ["METHODS", "Method", "suppress"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -27,16 +28,13 @@ Bools = NDArray[np.bool_]
 Method = Literal["auto", "optimal", "flow", "elimination"]
 METHODS: tuple[Method, ...] = ("auto", "optimal", "flow", "elimination")
 
-SMALL, FLAT, MIDDLE, LARGE = 700, 3_000, 2_000, 10_000
-"""Cells up to which the search is exact, exact in two dimensions, by flows, by elimination that flows mend."""
-EFFORT, LONG_EFFORT = 4_000, 40_000
-"""Linear programs after which an exact search ends, under `auto` and where it was asked for; not seconds, so that every
-machine finds the same. Where a time is given it alone ends a search that was asked for."""
+LIMIT = {"optimal": 3_500_000, "flow": 4_000_000, "elimination": 4_000_000}
+"""Iterations of the solver that a method may spend by default; not seconds, so that every machine finds the same."""
 
 
 LONG = (
-    "The search was ended before it was proved that nothing is cheaper, as far as `gap` says. With --time-limit "
-    "(`seconds`) it goes on for as long as that."
+    "The search was ended before it was proved that nothing is cheaper, as far as `gap` says. With --work (`work`) it "
+    "goes on for so many times as long."
 )
 
 
@@ -55,6 +53,7 @@ def suppress(
     preferred: Bools | None = None,
     forced: Bools | None = None,
     insiders: Sequence[Insider] = (),
+    work: float = 1.0,
     seconds: float | None = None,
     progress: Progress = quiet,
 ) -> Suppression:
@@ -71,8 +70,9 @@ def suppress(
     primary
         Cells that must be protected, shape (cells,).
     method
-        `auto`: by the size of the table. `optimal`: the cheapest pattern, with proof. `flow`: cheapest flows one after
-        another. `elimination`: exact elimination; with levels, mended by flows.
+        `auto`: in stages, each of which leaves a cheaper pattern, as far as the work goes; small tables with a proof.
+        `optimal`: the cheapest pattern, with proof. `flow`: cheapest flows one after another. `elimination`: exact
+        elimination; with levels, mended by flows.
     cost
         What hiding each cell costs; copies of a cell together.
     lower, upper
@@ -85,8 +85,10 @@ def suppress(
         whatever it costs, without being protected.
     insiders
         Who knows which cells, and must not find a primary one.
+    work
+        So many times the usual iterations of the solver may be spent.
     seconds
-        When to stop. What is given by then is safe, but may hide more than is needed.
+        When to stop at the latest.
     progress
         Told what is being done.
 
@@ -94,6 +96,7 @@ def suppress(
     -------
     Suppression
         With the places of cells that no pattern protects as asked, and why; they are protected as far as possible.
+        Where the work did not suffice for all others, a note says so: an audit finds which they are.
 
     Raises
     ------
@@ -112,7 +115,6 @@ def suppress(
     """
     if method not in METHODS:
         raise DataError(f"There is no method {method!r} to hide cells. Take one of {', '.join(METHODS)}.")
-    name = chosen(system.matrix) if method == "auto" else method
     problem = prepare(
         system,
         primary,
@@ -127,68 +129,31 @@ def suppress(
         forced=forced,
         insiders=insiders,
         seconds=seconds,
-        check=name in ("optimal", "flow"),
+        check=method in ("optimal", "flow"),
     )
     if not len(problem.goals):
         return problem.result(problem.fixed.copy(), "none", 0.0)
-    return _RUN[name](problem, method == "auto", progress)
+    if method == "auto":
+        return suppress_in_stages(problem, work, progress)
+    return _RUN[method](replace(problem, work=Work(LIMIT[method] * work)), progress)
 
 
-def chosen(matrix: sp.csr_array) -> str:
-    """The method for a table's size; two dimensions without other groupings are searched exactly for longer.
-
-    Examples
-    --------
-    >>> chosen(sp.csr_array(np.array([[1, 1, 1, -1]])))
-    'optimal'
-    """
-    cells = matrix.shape[1]
-    if cells <= SMALL or (cells <= FLAT and _two_dimensional(matrix)):
-        return "optimal"
-    return "flow" if cells <= MIDDLE else "elimination" if cells <= LARGE else "elimination only"
+def _optimal(problem: Problem, progress: Progress) -> Suppression:
+    found = suppress_exact(problem, progress)
+    return found if found.optimal else replace(found, note=" ".join(filter(None, [found.note, LONG])))
 
 
-def _two_dimensional(matrix: sp.csr_array) -> bool:
-    """Whether every cell is a part of two totals at most."""
-    parts = sp.csc_array(sp.csr_array(matrix) > 0)
-    return bool(np.diff(parts.indptr).max(initial=0) <= 2)
-
-
-def _optimal(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    if auto:
-        return suppress_exact(problem, EFFORT, progress)
-    found = suppress_exact(problem, LONG_EFFORT if np.isinf(problem.until) else None, progress)
-    return found if found.optimal or not np.isinf(problem.until) else replace(found, note=_said(found.note, LONG))
-
-
-def _said(*notes: str | None) -> str:
-    return " ".join(note for note in notes if note)
-
-
-def _flow(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    return suppress_flow(problem, progress)
-
-
-def _elimination(problem: Problem, auto: bool, progress: Progress) -> Suppression:
+def _elimination(problem: Problem, progress: Progress) -> Suppression:
     bounded = np.any(problem.goals.sign == 0)  # what is known beforehand stops some cells one way
-    insiders = int((problem.goals.known >= 0).sum())
-    if auto or bounded or not np.all(problem.goals.cone) or 0 < insiders <= INSIDERS:
+    if bounded or not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
         return suppress_elimination_repair(problem, progress)
-    return _elimination_only(problem, auto, progress)
-
-
-def _elimination_only(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    note = None
-    if not np.all(problem.goals.cone):
-        note = "The table is too large for protection levels: no primary cell is determined exactly, no more is proved."
     progress("hiding cells by elimination", 0.0)
     problem, hidden = eliminated(problem)
-    return problem.result(hidden, "elimination", note=note)
+    return problem.result(hidden, "elimination")
 
 
-_RUN: dict[str, Callable[[Problem, bool, Progress], Suppression]] = {
+_RUN: dict[str, Callable[[Problem, Progress], Suppression]] = {
     "optimal": _optimal,
-    "flow": _flow,
+    "flow": suppress_flow,
     "elimination": _elimination,
-    "elimination only": _elimination_only,
 }

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.cuts import Attackers, Cut
+from sfumato.kernels.tabular.programs import Flows
 from sfumato.progress import Progress, quiet, split
-from sfumato.tables.suppress.flow import Witnesses, clean, cover, flow_pattern
+from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed, flow_pattern
 from sfumato.tables.suppress.master import Master
 from sfumato.tables.suppress.problem import Problem
 from sfumato.tables.suppress.result import Suppression
@@ -51,7 +52,8 @@ OTHERS = 4
 MENDED = 30
 """So often a pattern in whole cells is mended, to see what it lacks."""
 NODES = 20_000
-"""Nodes of one search in whole cells where no effort is given."""
+PER_NODE = 1_500
+"""Nodes of one search in whole cells: the most, and of how many iterations that may be spent there is one."""
 
 
 class Search:
@@ -61,25 +63,23 @@ class Search:
     ----------
     problem
         What is searched for.
-    effort
-        The most linear programs of attackers, and nodes in whole cells, that are solved; None: no limit. Unlike a limit
-        of time it stops at the same place on every machine.
+    hidden
+        A pattern that reaches all goals, from which it starts.
     progress
         Told how far it is.
     """
 
-    def __init__(self, problem: Problem, effort: int | None = None, progress: Progress = quiet) -> None:
-        self.problem, self.effort = problem, effort
-        begun, self.progress = split(progress, (1, 3))
+    def __init__(self, problem: Problem, hidden: Bools, progress: Progress = quiet) -> None:
+        self.problem, self.progress = problem, progress
         self.free = problem.open & ~problem.fixed
-        self.attackers = Attackers(problem.matrix, problem.goals, problem.down, problem.up, problem.fixed)
-        self.master = Master(problem.cost, self.free)
-        self.start = flow_pattern(problem, begun)
-        self.hidden = self.start.hidden.copy()
+        work = problem.work
+        self.attackers = Attackers(problem.matrix, problem.goals, problem.down, problem.up, problem.fixed, work)
+        self.master = Master(problem.cost, self.free, work)
+        self.flows, self.goals = Flows(problem.matrix, work), directed(problem)
+        self.hidden = hidden.copy()
         self.best = self.spent(self.hidden)
         self.bound = 0.0
         self.rests = np.zeros(len(problem.goals), dtype=np.int64)
-        self.nodes = 0
         self.step = _step(problem.cost[self.free] * problem.scale) / problem.scale
 
     def spent(self, hidden: Bools) -> float:
@@ -87,13 +87,17 @@ class Search:
         return float(self.problem.cost[hidden & self.free].sum())
 
     def over(self) -> bool:
-        """Whether the search must end: it is proved, or out of time or effort."""
-        worked = self.attackers.reach.solved + self.nodes
-        return self.closed() or self.problem.late() or (self.effort is not None and worked > self.effort)
+        """Whether the search must end: it is proved, or out of time or work."""
+        return self.closed() or self.problem.late()
 
     def closed(self) -> bool:
         """Whether no pattern costs less."""
         return self.bound >= min(self.best * (1 - CLOSED), self.best - 0.9 * self.step)
+
+    @property
+    def gap(self) -> float:
+        """The share of the cost that may be too much."""
+        return 1 - self.bound / self.best if self.best > 0 else 0.0
 
     def break_(self, pattern: Floats) -> int:
         """Let attackers look for inequalities that a pattern breaks, first those who found some lately."""
@@ -161,12 +165,13 @@ class Search:
         problem = self.problem
         hidden = problem.fixed | (pattern > SURE)
         left = problem.cost * np.maximum(1 - pattern, 1e-3)
-        state = Witnesses(self.start.flows, self.start.goals, problem.down, problem.up, left, hidden)
-        if cover(state, np.argsort(-state.goals.amount, kind="stable"), problem.open, problem.until):
-            return  # a program failed: nothing is known of this pattern
+        state = Witnesses(self.flows, self.goals, problem.down, problem.up, left, hidden)
+        cover(state, np.argsort(-state.goals.amount, kind="stable"), problem.open, problem.late)
+        if not state.proved:
+            return  # a program failed, or it is late: nothing is known of this pattern
         state.cost = problem.cost
         if self.spent(state.hidden) < self.best * NEAR and not problem.late():
-            clean(state, problem.fixed, problem.until)
+            clean(state, problem.fixed, problem.late)
         if self.spent(state.hidden) < self.best * (1 - 1e-9):
             self.hidden, self.best = state.hidden, self.spent(state.hidden)
 
@@ -174,12 +179,14 @@ class Search:
         """Search in whole cells, until a pattern is safe and none is cheaper: roughly first, then to the end."""
         gaps = list(GAPS)
         self.master.forget(0)
+        nodes, before = int(min(NODES, 1 + self.problem.work.limit // PER_NODE)), (-1, 0.0)
         while not self.over():
-            nodes = NODES if self.effort is None else max(1, self.effort // 20)
             seconds = min(self.problem.until - monotonic(), 1e6)
             bound, patterns = self.master.whole(self.best, self.step, gaps[0], nodes, seconds)
-            self.nodes += nodes // 20
             self.raise_(bound)
+            if (len(self.master.rows), self.best) == before:
+                nodes *= 2  # nothing was learned from the pattern: it would be found again
+            before = len(self.master.rows), self.best
             for other in patterns[1 : 1 + OTHERS]:
                 self.break_(other)
             broken = self.taught(patterns[0]) if patterns else 0
@@ -234,7 +241,7 @@ class Search:
             self.hidden, self.best = hidden, self.spent(hidden)
 
     def run(self) -> None:
-        """Search until it is proved, or out of time or effort."""
+        """Search until it is proved, or out of time or work."""
         self.relaxed()
         self.whole()
         if self.closed():
@@ -249,15 +256,13 @@ def _step(cost: Floats) -> float:
     return float(np.gcd.reduce(whole.astype(np.int64)))
 
 
-def suppress_exact(problem: Problem, effort: int | None = None, progress: Progress = quiet) -> Suppression:
-    """Hide the cheapest cells, with a proof; or, out of time or effort, cheap ones with a proved gap.
+def suppress_exact(problem: Problem, progress: Progress = quiet) -> Suppression:
+    """Hide the cheapest cells, with a proof; or, out of time or work, cheap ones with a proved gap.
 
     Parameters
     ----------
     problem
-        What must be hidden, what may be, and what it costs.
-    effort
-        The most linear programs of attackers, and twentieths of nodes in whole cells, that are solved.
+        What must be hidden, what may be, what it costs, and what may be spent on looking for it.
     progress
         Told how much of the cost is proved.
 
@@ -273,6 +278,7 @@ def suppress_exact(problem: Problem, effort: int | None = None, progress: Progre
     >>> found.secondary.tolist(), found.optimal
     ([False, True, False, False], True)
     """
-    search = Search(problem, effort, progress)
+    begun, rest = split(progress, (1, 3))
+    search = Search(problem, flow_pattern(problem, begun).hidden, rest)
     search.run()
     return problem.result(search.hidden, "optimal", search.bound)

@@ -10,17 +10,17 @@ Management Science 47, 1008-1027.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from time import monotonic
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.goals import Goals, boxes
+from sfumato.kernels.tabular.goals import Goals, boxes, served
 from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.progress import Progress, quiet, split
-from sfumato.tables.suppress.problem import Problem, farthest
+from sfumato.tables.suppress.problem import TINY, Problem, farthest, in_units
 from sfumato.tables.suppress.result import Suppression
 
 __all__ = ["Witnesses", "clean", "cover", "flow_pattern", "suppress_flow"]
@@ -29,9 +29,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-TINY = 1e-7
-MANY = 1500
-"""With more goals than that, one pass must do."""
+Late = Callable[[], bool]
+"""Whether the time is over, or the work is spent."""
 
 
 @dataclass
@@ -48,9 +47,11 @@ class Witnesses:
 
     def __post_init__(self) -> None:
         self.support = self.support or [None] * len(self.goals)
-        self.mates: dict[int, list[int]] = {}
-        for i, cell in enumerate(self.goals.cell.tolist()):
-            self.mates.setdefault(cell, []).append(i)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every goal has its flow."""
+        return all(used is not None for used in self.support)
 
     def route(self, goal: int, open_: Bools) -> Floats | None:
         """The cheapest flow of a goal through open cells, by the costs that are set; None where there is none."""
@@ -59,29 +60,18 @@ class Witnesses:
         return self.flows.cheapest(cell, sign, 1.0, np.where(open_, falls, 0.0), np.where(open_, rises, 0.0))
 
     def settle(self, goal: int, moved: Floats) -> None:
-        """Keep a flow as the proof of a goal, and of its cell's others where it, or its reverse, would do."""
+        """Keep a flow as the proof of a goal, and of all others that it, or its reverse, serves."""
         used = np.flatnonzero(np.abs(moved) > TINY)
         self.support[goal] = used
-        for other in self.mates[int(self.goals.cell[goal])]:
-            if other != goal and self.support[other] is None and self._proves(goal, other, moved):
-                self.support[other] = used
-
-    def _proves(self, goal: int, other: int, moved: Floats) -> bool:
-        if self.goals.cone[goal] and not self.goals.cone[other]:
-            return False
-        falls, rises = boxes(self.goals, other, self.down, self.up)
-        other_way = moved * float(self.goals.sign[goal] * self.goals.sign[other])
-        if not self.goals.cone[goal] and not self.goals.cone[other]:
-            other_way *= min(1.0, self.goals.amount[goal] / self.goals.amount[other])
-            if self.goals.amount[goal] < self.goals.amount[other] * (1 - 1e-12):
-                return False
-        return bool(np.all(other_way <= rises + TINY) and np.all(-other_way <= falls + TINY))
+        left = np.array([i for i, proof in enumerate(self.support) if proof is None], dtype=np.int64)
+        for other in served(self.goals, in_units(self.goals, goal, moved), self.down, self.up, left).tolist():
+            self.support[other] = used
 
 
-def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf, progress: Progress = quiet) -> list[int]:
+def cover(state: Witnesses, order: Ints, open_: Bools, late: Late, progress: Progress = quiet) -> list[int]:
     """Give every goal without a proof its cheapest flow, and hide what it moves; tells the goals that have none.
 
-    When the time is over, all open cells are hidden at once: the pattern is never unsafe.
+    It stops where it is late; what is left then has no proof.
     """
     cost = np.where(state.hidden, 0.0, state.cost)
     failed: list[int] = []
@@ -89,8 +79,7 @@ def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf, pr
         if state.support[goal] is not None:
             continue
         progress("hiding cells by cheapest flows", done / len(order))
-        if monotonic() > until:
-            state.hidden |= open_
+        if late():
             return failed
         state.flows.cost(cost)
         moved = state.route(goal, open_)
@@ -104,11 +93,21 @@ def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf, pr
     return failed
 
 
-def clean(state: Witnesses, keep: Bools, until: float = np.inf, progress: Progress = quiet) -> None:
-    """Publish hidden cells again where every goal has another flow through what stays hidden; dearest cells first."""
+def clean(state: Witnesses, keep: Bools, late: Late, progress: Progress = quiet) -> None:
+    """Publish hidden cells again where every goal has another flow through what stays hidden; dearest cells first.
+
+    Goals without a proof get one through what is hidden first; where one has none, nothing is published.
+    """
     cells = np.flatnonzero(state.hidden)
     part = _within(state, cells)
-    _publish(part, keep[cells], until, progress)
+    part.flows.cost(part.cost / part.cost.max(initial=1.0))
+    for goal in np.argsort(-part.goals.amount, kind="stable").tolist():
+        if part.support[goal] is None:
+            moved = None if late() else part.route(goal, part.hidden)
+            if moved is None:
+                return
+            part.settle(goal, moved)
+    _publish(part, keep[cells], late, progress)
     state.hidden = np.zeros_like(state.hidden)
     state.hidden[cells[part.hidden]] = True
     state.support = [None if used is None else cells[used] for used in part.support]
@@ -118,31 +117,40 @@ def _within(state: Witnesses, cells: Ints) -> Witnesses:
     """The same, of hidden cells alone: what is published does not move, and the programs are small."""
     place = np.full(len(state.hidden), -1)
     place[cells] = np.arange(len(cells))
-    goals = state.goals.within(place)
     matrix = sp.csr_array(state.flows.matrix[:, cells])
     matrix = sp.csr_array(matrix[np.flatnonzero(abs(matrix).sum(axis=1))])
     every = np.ones(len(cells), dtype=bool)
     support = [None if used is None else place[used] for used in state.support]
-    return Witnesses(Flows(matrix), goals, state.down[cells], state.up[cells], state.cost[cells], every, support)
+    flows, goals = Flows(matrix, state.flows.work), state.goals.within(place)
+    return Witnesses(flows, goals, state.down[cells], state.up[cells], state.cost[cells], every, support)
 
 
-def _publish(state: Witnesses, keep: Bools, until: float, progress: Progress) -> None:
-    state.flows.cost(state.cost / state.cost.max(initial=1.0))
+def _publish(state: Witnesses, keep: Bools, late: Late, progress: Progress) -> None:
+    through: list[set[int]] = [set() for _ in keep]
+    for goal, used in enumerate(state.support):
+        for cell in () if used is None else used.tolist():
+            through[cell].add(goal)
     candidates = np.flatnonzero(state.hidden & ~keep)
     for done, cell in enumerate(candidates[np.argsort(-state.cost[candidates], kind="stable")].tolist()):
-        if monotonic() > until:
+        if late():
             return
         progress("looking for cells that need not be hidden", done / len(candidates))
-        through = [g for g, used in enumerate(state.support) if used is not None and cell in used]
         open_ = state.hidden.copy()
         open_[cell] = False
-        found = reroute(state, through, open_)
-        if found is not None:
-            state.hidden = open_
-            state.support = found
+        goals = sorted(through[cell])
+        found = reroute(state, goals, open_, late)
+        if found is None:
+            continue
+        for goal in goals:
+            before, now = state.support[goal], found[goal]
+            for other in () if before is None else before.tolist():
+                through[other].discard(goal)
+            for other in () if now is None else now.tolist():
+                through[other].add(goal)
+        state.hidden, state.support = open_, found
 
 
-def reroute(state: Witnesses, goals: list[int], open_: Bools) -> list[Ints | None] | None:
+def reroute(state: Witnesses, goals: list[int], open_: Bools, late: Late) -> list[Ints | None] | None:
     """New flows for some goals through open cells; None where one of them has none."""
     kept = list(state.support)
     for goal in goals:
@@ -150,7 +158,7 @@ def reroute(state: Witnesses, goals: list[int], open_: Bools) -> list[Ints | Non
     for goal in goals:
         if state.support[goal] is not None:
             continue
-        moved = state.route(goal, open_)
+        moved = None if late() else state.route(goal, open_)
         if moved is None:
             state.support = kept
             return None
@@ -164,7 +172,7 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
     goals = problem.goals if only is None else only
     if np.all(goals.sign != 0):
         return goals
-    reach = Reach(problem.matrix)
+    reach = Reach(problem.matrix, problem.work)
     sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
     both = np.flatnonzero(goals.sign == 0)
     sign[both[goals.cone[both]]] = _cheaper_ways(problem, goals[both[goals.cone[both]]])
@@ -186,7 +194,7 @@ def _cheaper_ways(problem: Problem, goals: Goals) -> Ints:
     """For goals that either way will do for, the one that hides less; 1 where both do alike."""
     if not len(goals):
         return goals.sign
-    flows = Flows(problem.matrix)
+    flows = Flows(problem.matrix, problem.work)
     cost = np.where(problem.fixed, 0.0, problem.cost)
     flows.cost(cost)
     spent = np.full((2, len(goals)), np.inf)
@@ -200,20 +208,24 @@ def _cheaper_ways(problem: Problem, goals: Goals) -> Ints:
 
 
 def flow_pattern(problem: Problem, progress: Progress = quiet) -> Witnesses:
-    """The better of two passes, from the largest goal to the smallest and back, each cleaned up."""
-    goals, flows = directed(problem), Flows(problem.matrix)
+    """The better of two passes, from the largest goal to the smallest and back, each cleaned up.
+
+    Where it was late before every goal had its flow, all that may be hidden is: the pattern is never unsafe.
+    """
+    goals, flows = directed(problem), Flows(problem.matrix, problem.work)
     found: list[Witnesses] = []
     for sign, told in zip((-1, 1), split(progress, (1, 1)), strict=True):
         flowing, cleaning = split(told, (1, 2))
         order = np.lexsort((goals.cell, sign * goals.amount))
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, problem.fixed.copy())
-        if cover(state, order, problem.open, problem.until, flowing):
-            state.hidden |= problem.open  # a program failed though its goal is within reach: rather too much
+        cover(state, order, problem.open, problem.late, flowing)
+        if not state.proved:
+            state.hidden |= problem.open
         if problem.late() and found:
             break
-        clean(state, problem.fixed, problem.until, cleaning)
+        clean(state, problem.fixed, problem.late, cleaning)
         found.append(state)
-        if problem.late() or len(goals) > MANY:
+        if problem.late():
             break
     return min(found, key=lambda state: float(state.cost[state.hidden].sum()))
 

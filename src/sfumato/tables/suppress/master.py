@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.cuts import Cut
 from sfumato.kernels.tabular.programs import quiet_solver
+from sfumato.kernels.tabular.work import Work
 
 __all__ = ["Master"]
 
@@ -47,10 +48,12 @@ class Master:
         What hiding each cell costs, shape (cells,).
     free
         Cells that may be hidden or not.
+    work
+        What counts the iterations.
     """
 
-    def __init__(self, cost: Floats, free: Bools) -> None:
-        self.cost = cost
+    def __init__(self, cost: Floats, free: Bools, work: Work) -> None:
+        self.cost, self.work = cost, work
         self.free = np.flatnonzero(free)
         self.place = np.full(len(cost), -1)
         self.place[self.free] = np.arange(len(self.free))
@@ -87,11 +90,15 @@ class Master:
     def relaxed(self) -> tuple[float, Floats]:
         """The least cost when cells may be hidden in part, and the pattern."""
         self.solver.run()
+        self._spend(self.solver)
         found = self.solver.getSolution()
         self.reduced = np.asarray(found.col_dual)
         for row, activity in zip(self.rows, np.asarray(found.row_value).tolist(), strict=True):
             row.idle = row.idle + 1 if activity > row.right + 1e-6 else 0
         return float(self.solver.getInfo().objective_function_value), self._spread(np.asarray(found.col_value))
+
+    def _spend(self, solver: highspy.Highs) -> None:
+        self.work.spend(max(1, int(solver.getInfo().simplex_iteration_count)))
 
     def _spread(self, x: Floats) -> Floats:
         pattern = np.zeros(len(self.cost))
@@ -137,6 +144,7 @@ class Master:
         ):
             solver.setOptionValue(name, value)
         solver.run()
+        self._spend(solver)
         info = solver.getInfo()
         if solver.getModelStatus() in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kObjectiveBound):
             return best, []

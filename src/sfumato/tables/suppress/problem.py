@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Protocol
 
@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.goals import Goals, Insider, boxes, goals_of, room
+from sfumato.kernels.tabular.goals import Goals, Insider, boxes, goals_of, room, served
 from sfumato.kernels.tabular.programs import Flows, Reach
+from sfumato.kernels.tabular.work import Work
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
-__all__ = ["Equations", "Problem", "farthest", "prepare", "unproved", "within_reach"]
+__all__ = ["TINY", "Equations", "Problem", "farthest", "in_units", "of_cells", "prepare", "unproved", "within_reach"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,6 +25,7 @@ Bools = NDArray[np.bool_]
 
 REACHED = 1 - 1e-6
 TIE = 1e-7
+TINY = 1e-7
 CLOSED = 1e-5
 """A gap of less than that is none."""
 
@@ -68,6 +70,8 @@ class Problem:
         Primary cells for which more was asked for than can be reached, and why.
     until
         When to stop, as `time.monotonic` tells it.
+    work
+        How many iterations of the solver may be spent.
     """
 
     matrix: sp.csr_array
@@ -83,10 +87,11 @@ class Problem:
     unprotected: Ints
     reason: tuple[str, ...]
     until: float
+    work: Work = field(default_factory=Work)
 
     def late(self) -> bool:
-        """Whether the time is over."""
-        return monotonic() > self.until
+        """Whether the time is over, or the work is spent."""
+        return self.work.over or monotonic() > self.until
 
     def result(self, hidden: Bools, method: str, bound: float | None = None, note: str | None = None) -> Suppression:
         """The pattern as a result; `bound` in scaled costs."""
@@ -183,13 +188,13 @@ def _ties(cells: int) -> Floats:
 
 
 def _reachable(
-    matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, open_: Bools
+    matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, open_: Bools, work: Work | None = None
 ) -> tuple[Goals, Ints, tuple[str, ...]]:
     """Lower the goals that cannot be reached though all open cells are hidden, and tell whose, and why."""
-    reach = Reach(matrix)
+    reach = Reach(matrix, work)
     amount, keep = goals.amount.copy(), np.ones(len(goals), dtype=bool)
     why: dict[int, str] = {}
-    for i in unproved(matrix, goals, np.where(open_, down, 0.0), np.where(open_, up, 0.0)).tolist():
+    for i in unproved(matrix, goals, np.where(open_, down, 0.0), np.where(open_, up, 0.0), work).tolist():
         far = farthest(reach, goals, i, down, up, open_)
         all_open = far if open_.all() else farthest(reach, goals, i, down, up, np.ones_like(open_))
         word = "insider" if goals.known[i] >= 0 else "bounds" if all_open < REACHED else "forbidden"
@@ -201,9 +206,25 @@ def _reachable(
     return lowered, cells, tuple(why[int(cell)] for cell in cells)
 
 
+def of_cells(problem: Problem, cells: Ints) -> Problem:
+    """The same of some cells alone, all of which may be hidden: the others do not move, and programs are small."""
+    place = np.full(len(problem.value), -1)
+    place[cells] = np.arange(len(cells))
+    matrix = sp.csr_array(problem.matrix[:, cells])
+    return replace(
+        problem,
+        matrix=sp.csr_array(matrix[np.flatnonzero(np.diff(matrix.indptr))]),
+        goals=problem.goals.within(place),
+        open=np.ones(len(cells), dtype=bool),
+        **{name: getattr(problem, name)[cells] for name in ("value", "fixed", "primary", "cost", "down", "up")},
+    )
+
+
 def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
     """Of some goals those within reach, the others lowered; and the problem with what cannot be protected told."""
-    left, cells, why = _reachable(problem.matrix, problem.goals[places], problem.down, problem.up, problem.open)
+    left, cells, why = _reachable(
+        problem.matrix, problem.goals[places], problem.down, problem.up, problem.open, problem.work
+    )
     told = {
         **dict(zip(problem.unprotected.tolist(), problem.reason, strict=True)),
         **dict(zip(cells.tolist(), why, strict=True)),
@@ -215,38 +236,35 @@ def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
     return replace(problem, goals=rest.joined(left), unprotected=unprotected, reason=reason), left
 
 
-def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats) -> Ints:
+def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, work: Work | None = None) -> Ints:
     """Goals that cannot be reached though every cell of the matrix is hidden.
 
-    A flow proves a goal; it starts from nothing, which is quick. Its reverse often proves the goal the other way.
+    A flow proves a goal, and all others that it serves; it starts from nothing, which is quick.
     """
-    flows, reach = Flows(matrix), None
+    flows, reach = Flows(matrix, work), None
     flows.cost(np.ones(len(down)))
-    last, missing = None, []
+    left, missing = np.ones(len(goals), dtype=bool), []
+    left[goals.sign == 0] = False
     for i in range(len(goals)):
-        falls, rises = boxes(goals, i, down, up)
         if goals.sign[i] == 0:
-            reach = reach or Reach(matrix)
+            reach = reach or Reach(matrix, work)
             if farthest(reach, goals, i, down, up, np.ones(len(down), dtype=bool)) < REACHED:
                 missing.append(i)
             continue
-        if last is not None and _serves(goals, *last, i, falls, rises):
+        if not left[i]:
             continue
-        moved = flows.cheapest(int(goals.cell[i]), int(goals.sign[i]), 1.0, falls, rises)
-        last = None if moved is None else (i, moved)
+        moved = flows.cheapest(int(goals.cell[i]), int(goals.sign[i]), 1.0, *boxes(goals, i, down, up))
+        left[i] = False
         if moved is None:
             missing.append(i)
+        else:
+            left[served(goals, in_units(goals, i, moved), down, up, np.flatnonzero(left))] = False
     return np.array(missing, dtype=np.int64)
 
 
-def _serves(goals: Goals, before: int, moved: Floats, now: int, falls: Floats, rises: Floats) -> bool:
-    """Whether the flow of the goal before, or its reverse, proves this one as well."""
-    if goals.cell[before] != goals.cell[now] or goals.cone[before] != goals.cone[now]:
-        return False
-    if goals.amount[before] < goals.amount[now] * (1 - 1e-12):
-        return False
-    other_way = moved * float(goals.sign[before] * goals.sign[now])
-    return bool(np.all(other_way <= rises + 1e-9) and np.all(-other_way <= falls + 1e-9))
+def in_units(goals: Goals, place: int, moved: Floats) -> Floats:
+    """A flow in the units of the table; what is next to nothing is nothing."""
+    return np.asarray(np.where(np.abs(moved) > TINY, moved, 0.0) * goals.amount[place])
 
 
 def farthest(reach: Reach, goals: Goals, place: int, down: Floats, up: Floats, open_: Bools) -> float:

@@ -16,20 +16,20 @@ from sfumato.kernels.tabular.goals import Goals
 from sfumato.kernels.tabular.programs import Flows
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed
-from sfumato.tables.suppress.problem import Problem, unproved, within_reach
+from sfumato.tables.suppress.problem import Problem, of_cells, unproved, within_reach
 from sfumato.tables.suppress.result import Suppression
 
-__all__ = ["INSIDERS", "eliminated", "mended", "suppress_elimination_repair"]
+__all__ = ["LEFT", "cleaned", "eliminated", "mended", "missed", "suppress_elimination_repair"]
 
 Bools = NDArray[np.bool_]
 
 AT_ONCE = 100
 """After so many flows attackers look again: what was hidden for one goal often serves others."""
 ROUNDS = 100
-INSIDERS = 3_000
-"""With more goals of insiders than that, elimination must do against them: programs would take long."""
-CLEANED = 700
-"""With more hidden cells than that nothing is published again: it would take long."""
+LEFT = (
+    "The work did not suffice for all unsafe cells: those that the audit calls short or unproved need more of it "
+    "(--work), or coarser codes."
+)
 
 
 def eliminated(problem: Problem) -> tuple[Problem, Bools]:
@@ -51,70 +51,76 @@ def eliminated(problem: Problem) -> tuple[Problem, Bools]:
     return replace(problem, unprotected=unprotected, reason=reason), np.asarray(problem.fixed | found.secondary)
 
 
-def mended(problem: Problem, hidden: Bools, publish: bool = True, progress: Progress = quiet) -> tuple[Problem, Bools]:
-    """Hide more by cheapest flows, until every goal is reached; publish again what that makes useless, if asked to.
+def mended(problem: Problem, hidden: Bools, progress: Progress = quiet) -> tuple[Problem, Bools, bool]:
+    """Hide more by cheapest flows, until every goal is reached; and whether the work sufficed for that.
 
     Goals that nothing reaches are found on the way, among those that are missed: the problem comes back with them told.
     """
-    flows, hidden = Flows(problem.matrix), hidden.copy()
-    mending, cleaning = split(progress, (1, 2))
-    tried = 0
-    while len(short := missed(problem, problem.goals, hidden)) and not problem.late() and tried < ROUNDS:
-        tried += 1
+    flows, hidden = Flows(problem.matrix, problem.work), hidden.copy()
+    for tried in range(ROUNDS):
+        short = missed(problem, problem.goals, hidden)
+        if not len(short):
+            return problem, hidden, True
+        if problem.late():
+            break
+        progress("hiding cells that elimination lacks", tried / ROUNDS)
         largest = short[np.argsort(-problem.goals.amount[short], kind="stable")][:AT_ONCE]
         goals = directed(problem, problem.goals[largest])
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
-        failed = cover(state, np.arange(len(goals)), problem.open, problem.until, mending)
+        failed = cover(state, np.arange(len(goals)), problem.open, problem.late)
         hidden = state.hidden
         if failed:
             cells = goals.cell[failed]
             of = largest[np.isin(problem.goals.cell[largest], cells)]
             problem, lowered = within_reach(problem, of)
             mend = Witnesses(flows, directed(problem, lowered), problem.down, problem.up, problem.cost, hidden)
-            cover(mend, np.arange(len(mend.goals)), problem.open, problem.until)
+            cover(mend, np.arange(len(mend.goals)), problem.open, problem.late)
             hidden = mend.hidden
-    if problem.late():
-        return problem, hidden | problem.open
-    if not publish or hidden.sum() > CLEANED:
-        return problem, hidden
-    every = directed(problem)
-    proofs = Witnesses(flows, every, problem.down, problem.up, problem.cost, hidden.copy())
-    failed = cover(proofs, np.argsort(-every.amount, kind="stable"), hidden, problem.until)
-    if not failed and not problem.late():
-        clean(proofs, problem.fixed, problem.until, cleaning)
-    return problem, proofs.hidden
+    return problem, hidden, False
+
+
+def cleaned(problem: Problem, hidden: Bools, progress: Progress = quiet) -> Bools:
+    """Publish again what a pattern that reaches all goals need not hide, as far as the work goes."""
+    cells = np.flatnonzero(hidden)
+    own = of_cells(problem, cells)
+    state = Witnesses(Flows(own.matrix, own.work), directed(own), own.down, own.up, own.cost, own.open.copy())
+    clean(state, own.fixed, own.late, progress)
+    left = np.zeros_like(hidden)
+    left[cells[state.hidden]] = True
+    return left
 
 
 def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     """Goals that a pattern does not reach, by programs of its hidden cells alone."""
     from sfumato.kernels.tabular.attacker import Need, intervals
 
-    plain = ~goals.cone & (goals.known < 0)
+    plain = goals.known < 0
     cells = np.unique(goals.cell[plain])
     if not len(cells):
         return _missed_by_flows(problem, goals, hidden)
     need = [np.zeros(len(hidden)) for _ in range(3)]
     for sign, level in zip((-1, 1, 0), need, strict=True):
-        of = plain & (goals.sign == sign)
+        of = plain & ~goals.cone & (goals.sign == sign)
         level[goals.cell[of]] = goals.amount[of]
+    size = np.abs(problem.value[hidden])
+    moves = max(1e-3 * float(size[size > 0].min(initial=1.0)), 1e-5 * float(size.max(initial=1.0)))
+    cone = goals.cell[plain & goals.cone]
+    need[2][cone] = np.maximum(need[2][cone], moves)
     value, lower, upper = problem.value, problem.value - problem.down, problem.value + problem.up
     ends = intervals(problem.matrix, value, hidden, lower, upper, cells, need=Need(*need))
     falls, rises = value - ends.low, ends.high - value
     far = np.select(
         [goals.sign < 0, goals.sign > 0], [falls[goals.cell], rises[goals.cell]], (falls + rises)[goals.cell]
     )
-    rest = np.flatnonzero(~plain)
-    short = np.flatnonzero(plain & (far < goals.amount * (1 - 1e-7)))
+    unsure = plain & goals.cone & ((falls + rises)[goals.cell] < moves)  # it may move, but by very little
+    rest = np.flatnonzero(~plain | unsure)
+    short = np.flatnonzero(plain & ~goals.cone & (far < goals.amount * (1 - 1e-7)))
     return np.sort(np.concatenate([short, rest[_missed_by_flows(problem, goals[rest], hidden)]]))
 
 
 def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
-    cells = np.flatnonzero(hidden)
-    place = np.full(len(hidden), -1)
-    place[cells] = np.arange(len(cells))
-    matrix = sp.csr_array(problem.matrix[:, cells])
-    matrix = sp.csr_array(matrix[np.flatnonzero(abs(matrix).sum(axis=1))])
-    return unproved(matrix, goals.within(place), problem.down[cells], problem.up[cells])
+    own = of_cells(replace(problem, goals=goals), np.flatnonzero(hidden))
+    return unproved(own.matrix, own.goals, own.down, own.up, own.work)
 
 
 def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) -> Suppression:
@@ -132,17 +138,8 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     """
     progress("hiding cells by elimination", 0.0)
     _, hidden = eliminated(problem)
-    _, rest = split(progress, (1, 4))
-    rest("mending what elimination leaves open", 0.0)
-    note, inside = None, problem.goals.known >= 0
-    if inside.sum() > INSIDERS:
-        problem = replace(problem, goals=problem.goals[~inside])
-        note = _EXACTLY
-    problem, hidden = mended(problem, hidden, progress=rest)
-    return problem.result(hidden, "elimination, mended by flows", note=note)
-
-
-_EXACTLY = (
-    "Against whoever is alone in a hidden cell, no unsafe cell is determined by the equations; that their levels hold "
-    "against these too is not proved in so large a table."
-)
+    _, mending, cleaning = split(progress, (1, 2, 2))
+    problem, hidden, enough = mended(problem, hidden, mending)
+    if enough:
+        hidden = cleaned(problem, hidden, cleaning)
+    return problem.result(hidden, "elimination, mended by flows", note=None if enough else LEFT)

@@ -8,7 +8,26 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Suppression", "impossible_note"]
+__all__ = ["Stage", "Suppression", "impossible_note"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What one stage of the search left.
+
+    Parameters
+    ----------
+    name
+        `elimination`, `flows`, `clean-up`, `flows from scratch` or `search`.
+    secondary
+        Cells that were hidden beside the primary ones when it ended.
+    work
+        Iterations of the solver that it took.
+    """
+
+    name: str
+    secondary: NDArray[np.bool_]
+    work: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +53,8 @@ class Suppression:
         be published give it away), `insider` (one contributor of a neighbouring cell finds it).
     method
         How it was found.
+    stages
+        What was done under `auto`, in order.
 
     Examples
     --------
@@ -49,6 +70,7 @@ class Suppression:
     unprotected: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     reason: tuple[str, ...] = ()
     method: str = ""
+    stages: tuple[Stage, ...] = ()
 
     def tidy(self) -> list[dict[str, object]]:
         """The result as rows."""
