@@ -210,5 +210,6 @@ def test_equations_say_what_they_sum_over():
     rows = {"a": ["Total", "x", "y"] * 2, "b": ["Total"] * 3 + ["one"] * 3, "v": [3.0, 1.0, 2.0] * 2}
     merged = equations(Table.of(pl.DataFrame(rows), "v"))
     assert merged.along == (("a",),)
-    rows = {"a": ["Total", "x", "x", "y"], "b": ["Total", "one", "two", "one"], "v": [6.0, 1.0, 2.0, 3.0]}
+    names = [("Total", "Total"), ("x", "Total"), ("y", "Total"), ("Total", "1"), ("Total", "2"), ("x", "1"), ("y", "2")]
+    rows = dict(zip("ab", zip(*names, strict=True), strict=True)) | {"v": [3.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]}
     assert equations(Table.of(pl.DataFrame(rows), "v")).along == (("a", "b"),)

@@ -2,7 +2,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-
 from sfumato.data.files.priors import Prior
 from sfumato.data.files.tables import read_cells, write_cells
 from sfumato.errors import DataError

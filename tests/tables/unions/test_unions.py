@@ -142,7 +142,7 @@ def hide(place, *codes):
 
 
 def test_contributors_are_merged():
-    """x and y have 2 contributors each, both the same two: their sum is unsafe by n(3), with z of one more it is not."""
+    """x and y have 2 contributors each, both the same two: their sum is unsafe by n(3), but not with z of one more."""
     rows = [("x", "a", 5.0), ("x", "b", 6.0), ("y", "a", 7.0), ("y", "b", 1.0), ("z", "c", 4.0)]
     rows += [("w", firm, 9.0) for firm in "defg"]
     unions, place = town(rows, "n(3)")

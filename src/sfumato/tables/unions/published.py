@@ -41,8 +41,8 @@ def unions_of_published(released: Table, judged: Table) -> Judged | None:
     if unions is None:
         return None
     names = list(judged.variables)
-    gone = released.cells.filter(pl.col(released.value).is_null()).select(names)
-    lines = judged.cells.select(names).with_row_index("sfumato:line").join(gone, on=names, how="semi")["sfumato:line"]
-    hidden = np.zeros(len(judged), dtype=bool)
-    hidden[lines.to_numpy()] = True
-    return unions.judge(np.asarray(merged.gather([hidden], "any") > 0))
+    told = released.cells.filter(pl.col(released.value).is_not_null()).select(names)
+    lines = judged.cells.select(names).with_row_index("sfumato:line").join(told, on=names, how="semi")["sfumato:line"]
+    hidden = np.ones(len(judged), dtype=bool)  # what is not listed is not published
+    hidden[lines.to_numpy()] = False
+    return unions.judge(np.asarray(merged.gather([hidden], "min") > 0))
