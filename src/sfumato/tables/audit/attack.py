@@ -232,8 +232,8 @@ class _Attack:
         self.need = known.need(sliding)
         self.leveled = known.leveled
         self.fit = _EXACT * np.nanmax(np.abs([merged.system.value, known.value]), initial=0.0)
-        # of larger tables every iteration costs more
-        self.work = work * min(1.0, _USUAL / max(int(self.hidden.sum()), 1))
+        # of larger tables every iteration costs more, and there are more unknowns besides
+        self.work = work * min(1.0, (_USUAL / max(int(self.hidden.sum()), 1)) ** 2)
         self.exact = self.free = np.zeros(len(self.hidden), dtype=bool)
         self.said: dict[str, Bools | None] = {}
 
@@ -454,7 +454,7 @@ def _bounds(
     for table, reader in zip(released, readers, strict=True):
         frame = _beside(table, judged)
         own = [frame[name].fill_null(np.nan).to_numpy() for name in ("least", "most")]
-        low, high = reader.bounds(table.cells[STATUS].to_list(), *own)
+        low, high = reader.bounds(_said(table)["status"].to_list(), *own)
         lows.append(low)
         highs.append(np.fmin(high, upper))
     return merged.gather(lows, "max", 0.0), merged.gather(highs, "min", np.inf)
