@@ -52,7 +52,9 @@ def test_lines_are_read_again():
     for name in ("key", "amount", "size", "heads", "units", "asked"):
         assert getattr(once, name)[order[0]].tolist() == getattr(again, name)[order[1]].tolist()
     for contributor in np.unique(once.who):  # the same have the same number
-        own = np.unique(again.who[np.isin(again.key * 1e6 + again.size, (once.key * 1e6 + once.size)[once.who == contributor])])
+        own = np.unique(
+            again.who[np.isin(again.key * 1e6 + again.size, (once.key * 1e6 + once.size)[once.who == contributor])]
+        )
         assert len(own) == 1
 
 
@@ -93,7 +95,9 @@ def test_coarser_codes_keep_them():
     told = []
     for table in (coarse, direct):
         rest = judge(direct, "n(6)").cells.select("act", "contributors", "status")
-        table = table.with_columns(status=table.cells.select("act").join(rest, on="act", maintain_order="left")["status"])
+        table = table.with_columns(
+            status=table.cells.select("act").join(rest, on="act", maintain_order="left")["status"]
+        )
         merged = equations(table)
         unions = Unions.of(table, merged, read_rules("n(100)"))
         found = unions.judge(table.cells["act"].is_in(["A", "B"]).to_numpy(), contributor=False)

@@ -20,7 +20,9 @@ def firms(seed, holdings):
         owner = draw.choice([None, None, "h1", "h2", "h3"]) if holdings else None
         for _ in range(draw.choice([1, 1, 1, 2, 3])):
             act, geo = draw.choice(PATHS["act"])[0], draw.choice(PATHS["geo"])[0]
-            rows.append((f"f{firm}", owner, act, geo, float(draw.choice([3, 5, 8, 13, 40, 90, 300]) + draw.randint(0, 9))))
+            rows.append(
+                (f"f{firm}", owner, act, geo, float(draw.choice([3, 5, 8, 13, 40, 90, 300]) + draw.randint(0, 9)))
+            )
     schema = {"firm": pl.String, "owner": pl.String, "act": pl.String, "geo": pl.String, "val": pl.Float64}
     return pl.DataFrame(rows, schema, orient="row")
 
@@ -59,12 +61,19 @@ class Auditor:
     def equations(self, total):
         """The listed parts of a total, along each variable that splits it."""
         act, geo = total
-        splits = [[(part, geo) for part in CODES["act"].get(act, [])], [(act, part) for part in CODES["geo"].get(geo, [])]]
+        splits = [
+            [(part, geo) for part in CODES["act"].get(act, [])],
+            [(act, part) for part in CODES["geo"].get(geo, [])],
+        ]
         return [[cell for cell in parts if cell in self.listed] for parts in splits if parts]
 
     def sets(self, most=3000):
         """Every set of hidden cells whose sum follows so."""
-        begun = {frozenset(c for c in parts if c in self.hidden) for t in self.listed - self.hidden for parts in self.equations(t)}
+        begun = {
+            frozenset(c for c in parts if c in self.hidden)
+            for t in self.listed - self.hidden
+            for parts in self.equations(t)
+        }
         found, waiting = set(begun), list(begun)
         while waiting and len(found) < most:
             one = waiting.pop()

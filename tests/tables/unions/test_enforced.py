@@ -57,7 +57,9 @@ def test_further_cells_have_what_each_option_says_of_none():
 
 def test_what_cannot_be_protected_is_told_of_cells_alone():
     found = Suppression(
-        np.array([False, True, False, False, False, False]), unprotected=np.array([0, 5]), reason=("bounds", "forbidden")
+        np.array([False, True, False, False, False, False]),
+        unprotected=np.array([0, 5]),
+        reason=("bounds", "forbidden"),
     )
     told = widened(ROW, PRIMARY, GIVEN, [UNION]).narrowed(found)
     assert (told.unprotected.tolist(), told.reason, len(told.secondary)) == ([0], ("bounds",), 5)
