@@ -628,12 +628,12 @@ _KEYS = {
     "exact": "number of cells that are told exactly, empty ones among them",
     "zeros": "number of cells that are certainly empty",
     "table protect notes": "what the custodian should know of how it went",
-    "insiders": "unsafe cells that somebody who knows what he contributed to another hidden cell finds `exact`ly, or more "
-    "closely than their level asks (`below_level`); null where contributors, or levels, are not known",
+    "insiders": "unsafe cells that somebody who knows all the hidden cells that he is alone in finds `exact`ly, or what he "
+    "contributed to one, more closely than their level asks (`below_level`); null for counts, where contributors, or levels, "
+    "are not known, or where the work ended before",
     "audit": "what an attacker finds: hidden unsafe cells that are told `exact`ly, or more closely than their level asks "
     "(`below_level`; `null` without levels), and hidden cells that could be published without harm (`useless`; `null` where "
-    "it was not looked for); `method` stands there where it is not by linear programs. The exit status is 1 where "
-    "`exact` or `below_level` is above 0",
+    "the work ended before). The exit status is 1 where `exact` or `below_level` is above 0, or a level is not proved",
     "disclosure": "what analysts are told, as in `datapackage.json`",
     "sentences": "the same in words",
 }

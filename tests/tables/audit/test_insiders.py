@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.tables.audit.insiders import found_by_insiders, sets_alone
 from sfumato.tables.equations import equations
 from sfumato.tables.protect import Protected, protect
 from tests.tables.suppress.auditing import attack
@@ -85,6 +86,63 @@ def holds(method: str, seeds: range) -> None:
         done = made(seed, method, "contributor")
         unhelped = "insider" in done.suppression.reason or "bounds" in done.suppression.reason
         assert (done.audit.insider == 0 and done.ok) or unhelped
+
+
+def grid(contributors: list[list[int]]) -> sf.tables.Table:
+    """A table of 3 by 3 with published totals, all inner cells hidden; who is alone in which, 0 where several are."""
+    lines = []
+    for r, c in np.ndindex(4, 4):
+        inner = r < 3 and c < 3
+        alone = contributors[r][c] if inner else 0
+        value = None if inner else 9.0 * (3 if r == 3 else 1) * (3 if c == 3 else 1)
+        name = ("abc" + "T")[r].replace("T", "Total"), ("xyz" + "T")[c].replace("T", "Total")
+        lines.append((*name, value, "u" if inner else "s", 1 if alone else 4, alone or None))
+    columns = ["r", "c", "v", "status", "contributors", "sfumato:single"]
+    return sf.tables.Table.of(pl.DataFrame(lines, schema=columns, orient="row"), "v")
+
+
+def test_one_who_is_alone_in_several_cells_knows_them_all_at_once() -> None:
+    """Two cells of a row tell the third; one of them alone tells nothing of a table of 3 by 3."""
+    table = grid([[7, 7, 0], [0, 0, 0], [0, 0, 0]])
+    one = sf.tables.audit(table)
+    two = sf.tables.audit(grid([[7, 8, 0], [0, 0, 0], [0, 0, 0]]))
+    assert (one.insider, two.insider) == (1, 0)
+    assert table.cells.filter(one.problems[0] == "insider").select("r", "c").rows() == [("a", "z")]
+
+
+def test_several_equations_are_taken_together() -> None:
+    """Who knows two by two inner cells works out the other five."""
+    found = sf.tables.audit(grid([[7, 7, 0], [7, 7, 0], [0, 0, 0]]))
+    assert found.insider == 5
+
+
+def test_of_counts_nobody_knows_more() -> None:
+    table = grid([[7, 7, 0], [0, 0, 0], [0, 0, 0]])
+    counts = sf.tables.Table.of(table.cells.rename({"v": "count"}))
+    assert sf.tables.audit(counts).insiders() == {"exact": None, "below_level": None}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sets_against_elimination_with_what_is_known_published(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = rng.integers(1, 5, (3, 3)) * (rng.random((3, 3)) < 0.7)
+    table = grid(names.tolist())
+    merged = equations(table)
+    hidden = np.isnan(merged.system.value)
+    found = found_by_insiders(merged.system.matrix, hidden, hidden, sets_alone(table, merged, hidden))
+    pairs = {(int(k[0]), c) for k, cells in found for c in cells.tolist()}
+    full, expected = merged.system.matrix.toarray(), set()
+    for known in sets_alone(table, merged, hidden):
+        left = hidden.copy()
+        left[known] = False
+        part = full[:, left]
+        rank = np.linalg.matrix_rank(part)
+        for k, cell in enumerate(np.flatnonzero(left).tolist()):
+            unit = np.zeros((1, left.sum()))
+            unit[0, k] = 1  # it is determined if its own equation follows from the others
+            if np.linalg.matrix_rank(np.vstack([part, unit])) == rank:
+                expected.add((int(known[0]), cell))
+    assert pairs == expected
 
 
 def test_whoever_has_the_largest_part_bounds_the_others() -> None:

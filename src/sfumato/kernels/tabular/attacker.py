@@ -443,6 +443,8 @@ class _Bounded:
 
 _SWEEPS = 4
 """Programs that push many cells at once, before each is taken by itself."""
+_STEPS = 3_000
+"""Iterations that each of these may cost: any table that is possible will do."""
 _FAR = 1e6
 """Ends that nothing bounds are looked for last."""
 _SMALL = 6
@@ -494,6 +496,15 @@ class _Tables:
         steps = self.programme.least(which, along[which])
         return None if steps is None else self.base + self.moves @ steps
 
+    def towards(self, cells: Ints, costs: Floats) -> Floats | None:
+        """A table that is cheap, where the cheapest is too far to go; None if none is found."""
+        if self.moves is None:
+            return self.programme.towards(cells, costs, _STEPS)
+        along = self.moves[cells].T @ costs
+        which = np.flatnonzero(along)
+        steps = self.programme.towards(which, along[which], _STEPS)
+        return None if steps is None else self.base + self.moves @ steps
+
 
 def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     """The programs of a component: in its directions where these are small whole numbers and its sums agree."""
@@ -521,6 +532,8 @@ def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     first = np.flatnonzero(~still)[np.unique(group[~still], return_index=True)[1]]
     scaled = sp.csr_array(sp.diags_array(1 / factor[first]) @ found.moves[first])
     lone = np.diff(scaled.indptr) == 1
+    if ends.need is not None:  # steps without bounds start at 0, the true table, which saves the way to a first one
+        lone &= False
     column_low, column_high = np.full(scaled.shape[1], -np.inf), np.full(scaled.shape[1], np.inf)
     column = scaled.indices[scaled.indptr[:-1][lone]]
     column_low[column], column_high[column] = low[lone], high[lone]
@@ -575,7 +588,7 @@ def _sweep(ends: _Ends, tables: _Tables) -> None:
         cells, costs = cells[finite], costs[finite]
         if not len(cells):
             continue
-        table = tables.least(cells, costs)
+        table = tables.towards(cells, costs)
         if table is not None:
             ends.see(table)
 

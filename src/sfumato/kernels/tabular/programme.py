@@ -80,11 +80,7 @@ class Programme:
         WorkEnded
             Where that costs more than is left.
         """
-        stale = np.setdiff1d(self._costed, cells)
-        self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
-        self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
-        self._costed = cells
-        self.solved += 1
+        self._cost(cells, costs)
         for settings in _TRIES:
             for name, setting in settings.items():
                 self._solver.setOptionValue(name, setting)
@@ -92,6 +88,8 @@ class Programme:
                 self._solver.clearSolver()
             self._run()
             status = self._solver.getModelStatus()
+            if status == self._highs.HighsModelStatus.kIterationLimit and self.work.over:
+                raise WorkEnded
             if status == self._highs.HighsModelStatus.kOptimal:
                 table = np.array(self._solver.getSolution().col_value)
             elif status in (
@@ -106,16 +104,35 @@ class Programme:
             return table
         raise Contradiction
 
-    def _run(self) -> None:
-        """Solve within the work that is left."""
+    def towards(self, cells: Ints, costs: Floats, iterations: int) -> Floats | None:
+        """A solution that is cheap where the given cells cost so much; the best of so many iterations, None if none is.
+
+        Raises
+        ------
+        WorkEnded
+            Where nothing is left to spend.
+        """
+        self._cost(cells, costs)
+        self._run(iterations)
+        if self._solver.getInfo().primal_solution_status != int(self._highs.SolutionStatus.kSolutionStatusFeasible):
+            return None
+        return np.array(self._solver.getSolution().col_value)
+
+    def _cost(self, cells: Ints, costs: Floats) -> None:
+        stale = np.setdiff1d(self._costed, cells)
+        self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
+        self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
+        self._costed = cells
+        self.solved += 1
+
+    def _run(self, iterations: float = np.inf) -> None:
+        """Solve within so many iterations, and within the work that is left."""
         if self.work.over:
             raise WorkEnded
-        left = self.work.limit - self.work.spent
+        left = min(self.work.limit - self.work.spent, iterations)
         self._solver.setOptionValue("simplex_iteration_limit", int(min(left, _NO_LIMIT)))
         self._solver.run()
         self.work.spend(max(int(self._solver.getInfo().simplex_iteration_count), 1))
-        if self._solver.getModelStatus() == self._highs.HighsModelStatus.kIterationLimit and self.work.over:
-            raise WorkEnded
 
     def bounds(self, cells: Ints, low: Floats, high: Floats) -> None:
         """Change the bounds of cells."""

@@ -86,7 +86,7 @@ def told(
     Raises
     ------
     Contradiction
-        Where no table of whole numbers fits.
+        Where published cells and bounds contradict each other.
 
     Examples
     --------
