@@ -4,12 +4,14 @@ A published total less its published parts is the sum of its hidden parts: a uni
 by its own hidden parts, for the published ones are known. Each union must be safe by the rules that cells are judged
 by, with all that one contributor (or holding) has in it taken together: fewer than n contribute, or the largest could
 be estimated by the second largest to within p percent. And so must what is left of a union for a contributor who knows
-the hidden cells that are his alone.
+the hidden cells that are his alone; nor may the whole system determine an unsafe cell for him.
 """
 
 from itertools import permutations
 
+import numpy as np
 import polars as pl
+from scipy.optimize import linprog
 
 from tests.golden.plain_reader import TOTAL, parts_of, sums_of
 
@@ -109,3 +111,45 @@ def unsafe_unions(published, trees, records, value, fewest, percent):
             if left and unsafe(merged(left, held), fewest, percent):
                 inside.append((owner, left))
     return outside, inside
+
+
+def insiders(published, trees, records, value, cells):
+    """Owners with the cells, of some, that each can work out who knows the hidden cells that are his alone.
+
+    A linear program each for the least and the most of a cell; what another program moved is not asked for again.
+    """
+    held = holdings_of_cells(published, trees, records, value)
+    alone = {}
+    for cell in published.hidden:
+        if len(held[cell]) == 1:
+            owner, amount = next(iter(held[cell].items()))
+            alone.setdefault(owner, {})[cell] = amount
+    sums = sums_of(published, trees)
+    scale = max([1.0, *(abs(x) for x in published.value.values() if x is not None)])
+    out = []
+    for owner, own in alone.items():
+        known = {cell: own.get(cell, told) for cell, told in published.value.items()}
+        left = [cell for cell, told in known.items() if told is None]
+        place = {cell: i for i, cell in enumerate(left)}
+        matrix, right = np.zeros((len(sums), len(left))), np.zeros(len(sums))
+        for row, (_, total, parts) in enumerate(sums):
+            for cell, sign in [(total, -1.0), *((part, 1.0) for part in parts)]:
+                if known[cell] is None:
+                    matrix[row, place[cell]] += sign
+                else:
+                    right[row] -= sign * known[cell]
+        live = np.any(matrix != 0, axis=1)
+        seen = []
+        for cell in (c for c in cells if c in place):
+            for sign in (1.0, -1.0):
+                if seen and np.ptp([one[place[cell]] for one in seen]) > 1e-6 * scale:
+                    break
+                cost = np.zeros(len(left))
+                cost[place[cell]] = sign
+                free = [(0.0, 10 * scale)] * len(left)  # an end, so that each program has a table for its answer
+                found = linprog(cost, A_eq=matrix[live], b_eq=right[live], bounds=free)
+                assert found.status == 0, found.message
+                seen.append(found.x)
+            if np.ptp([one[place[cell]] for one in seen]) <= 1e-6 * scale:
+                out.append((owner, cell))
+    return out

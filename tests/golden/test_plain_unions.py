@@ -3,7 +3,7 @@
 import polars as pl
 
 from tests.golden.plain_reader import read
-from tests.golden.plain_unions import unions, unsafe, unsafe_unions
+from tests.golden.plain_unions import insiders, unions, unsafe, unsafe_unions
 
 TREES = {"a": [{"A": "Total", "A1": "A", "A2": "A", "B": "Total", "C": "Total"}]}
 FILE = "a,value,status\nTotal,100,s\nA,,x\nA1,,x\nA2,30,s\nB,,x\nC,40,s\n"
@@ -39,3 +39,15 @@ def test_rules_as_they_are_written():
     assert unsafe({"f": 1.0, "g": 1.0}, 3, 10)
     assert unsafe({"f": 100.0, "g": 50.0, "h": 9.9}, 3, 10)
     assert not unsafe({"f": 100.0, "g": 50.0, "h": 10.0}, 3, 10)  # a tie is safe
+
+
+def test_an_insider_takes_away_what_is_his():
+    records = pl.DataFrame(
+        [("A1", "f", 12.0), ("A1", "g", 3.0), ("B", "f", 15.0), ("A2", "h", 30.0), ("C", "k", 40.0)],
+        schema=["a", "firm", "value"],
+        orient="row",
+    )
+    published = read(FILE, "value")
+    assert insiders(published, TREES, records, "value", [("A1",)]) == [("firm f", ("A1",))]
+    others = records.with_columns(firm=pl.when(pl.col("a") == "B").then(pl.lit("i")).otherwise("firm"))
+    assert insiders(published, TREES, others, "value", [("B",)]) == []

@@ -1,7 +1,5 @@
 """What a reader with the published file alone works out of protected counts: nothing of unsafe cells."""
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -25,20 +23,13 @@ def hierarchies(trees):
     }
 
 
-def protected(table, rule, letters, method):
-    """Protected with one letter or two; `public` was the word before."""
-    if "tell_unsafe" in inspect.signature(sf.tables.protect).parameters:
-        return sf.tables.protect(table, rule, tell_unsafe=letters, method=method)
-    return sf.tables.protect(table, rule, public=not letters, method=method)
-
-
 def told(seed, letters):
     """Unsafe cells of a random table, and how many of them a reader works out; None where it was refused."""
     rng = np.random.default_rng(seed)
     records, trees = people(rng)
     threshold = int(rng.choice([3, 4]))
     table = sf.tables.build(PolarsDataset(records, Codebook()), [*trees], hierarchies=hierarchies(trees))
-    done = protected(table, f"n({threshold})", letters, METHODS[seed % len(METHODS)])
+    done = sf.tables.protect(table, f"n({threshold})", tell_unsafe=letters, method=METHODS[seed % len(METHODS)])
     if not done.ok:
         assert letters, "one letter always protects"
         return None
