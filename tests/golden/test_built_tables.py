@@ -68,7 +68,8 @@ def test_every_cell_is_its_group(shared_data, name, engine):
     assert got.keys() <= expected.keys()
     for code, (total, many) in expected.items():
         if code in got:  # a code that is all that its parent holds and has its name is one with it
-            assert (pytest.approx(total, rel=1e-12, abs=1e-9), many) in got[code]
+            # sums of what has no decimals in common have 12 digits
+            assert (pytest.approx(total, rel=1e-11, abs=1e-9), many) in got[code]
 
 
 def test_a_code_under_two_parents_is_told_by_both():
