@@ -232,8 +232,8 @@ class _Attack:
         self.need = known.need(sliding)
         self.leveled = known.leveled
         self.fit = _EXACT * np.nanmax(np.abs([merged.system.value, known.value]), initial=0.0)
-        # of larger tables every iteration costs more
-        self.work = work * min(1.0, _USUAL / max(int(self.hidden.sum()), 1))
+        # of larger tables every iteration costs more, and there are more unknowns besides
+        self.work = work * min(1.0, (_USUAL / max(int(self.hidden.sum()), 1)) ** 2)
         self.exact = self.free = np.zeros(len(self.hidden), dtype=bool)
         self.said: dict[str, Bools | None] = {}
 
