@@ -5,9 +5,9 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.e2e.command import sfumato
 
 import sfumato as sf
-from tests.e2e.command import sfumato
 
 FIRMS = pl.DataFrame(
     {
