@@ -75,7 +75,9 @@ def test_a_table_holds_against_each_contributor_over_several_equations(method: s
     holds(method, range(2))
 
 
-@pytest.mark.nightly(of="tests/tables/audit/test_insiders.py::test_a_table_holds_against_each_contributor_over_several_equations")
+@pytest.mark.nightly(
+    of="tests/tables/audit/test_insiders.py::test_a_table_holds_against_each_contributor_over_several_equations"
+)
 @pytest.mark.parametrize("method", ["optimal", "flow", "elimination"])
 def test_more_tables_hold_against_each_contributor(method: str) -> None:
     holds(method, range(2, 20))
