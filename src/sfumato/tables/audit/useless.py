@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import Need, intervals
 from sfumato.kernels.tabular.determined import motions
+from sfumato.kernels.tabular.told import told
 from sfumato.kernels.tabular.work import Work
 from sfumato.tables.audit.insiders import Inside, found_exactly
 
@@ -33,8 +34,8 @@ def useless_cells(
     """Secondary cells that can be published, all of them together, without harm to a primary one; None
     where the work ended before.
 
-    With `inside` it is harm, too, if one who is alone in cells then finds a primary one. Of whole numbers (`whole`) at
-    least one more must remain possible for a cell without a level.
+    With `inside` it is harm, too, if one who is alone in cells then finds a primary one. Of whole numbers (`whole`) it
+    is harm if one number alone is then possible for a primary one.
 
     Cells are tried from the largest down (in their order where values are not known). Without true values, a cell is
     useless if the equations still determine no more primary cells than before.
@@ -51,12 +52,13 @@ def useless_cells(
     least = 1.0 if whole else 0.0
     state, useless = hidden.copy(), np.zeros(len(hidden), dtype=bool)
     lost = motions(matrix, hidden).determined & primary
-    told = lost if inside is None else found_exactly(matrix, hidden, primary, inside)
+    found = lost if inside is None else found_exactly(matrix, hidden, primary, inside)
     size = np.where(np.isnan(value), 0.0, value)
     tried = np.flatnonzero(hidden & ~primary)
     short = (
         _short(matrix, value, hidden, primary & hidden & ~lost, levels, (lower, upper), least, work) if known else None
     )
+    free = _free(matrix, value, hidden, primary, (lower, upper), work) if whole and known else None
     for cell in tried[np.argsort(-size[tried], kind="stable")]:
         work.spend(int(state.sum()) // 10)  # what elimination costs, as iterations
         if work.over:
@@ -65,7 +67,7 @@ def useless_cells(
         if ((motions(matrix, state).determined & primary) & ~lost).any():
             state[cell] = True
             continue
-        if inside is not None and told is not None and (found_exactly(matrix, state, primary, inside) & ~told).any():
+        if inside is not None and (found_exactly(matrix, state, primary, inside) & ~found).any():
             state[cell] = True
             continue
         if short is not None:
@@ -73,8 +75,24 @@ def useless_cells(
             if worse.any():
                 state[cell] = True
                 continue
+        if free is not None and (free & ~_free(matrix, value, state, primary, (lower, upper), work)).any():
+            state[cell] = True
+            continue
         useless[cell] = True
     return None if work.over else useless
+
+
+def _free(
+    matrix: sp.csr_array,
+    value: Floats,
+    hidden: Bools,
+    primary: Bools,
+    bounds: tuple[Floats | float, Floats | float],
+    work: Work,
+) -> Bools:
+    """Primary cells for which two whole numbers are possible, all hidden cells being whole."""
+    low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), value.shape) for end in bounds)
+    return primary & told(matrix, value, hidden, low, high, primary, truth=value, work=work).free
 
 
 def _short(
