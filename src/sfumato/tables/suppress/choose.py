@@ -106,6 +106,7 @@ def suppress(
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> import scipy.sparse as sp
     >>> value = np.array([2.0, 5, 9, 16])
     >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([[1, 1, 1, -1]])), value=value)
     >>> free = {"lower": np.zeros(4), "upper": np.full(4, np.inf)}
