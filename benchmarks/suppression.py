@@ -1,4 +1,4 @@
-"""Speed of suppression: the exact search on random tables and on the notes' tables, and the pipeline for large ones."""
+"""Speed of suppression: the exact search on random tables and on the notes' tables, and stages with the audit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,21 @@ TABLES = {
 }
 
 
+def audited(name: str) -> None:
+    """Protect a table by the rules of an office, with the audit, against outsiders."""
+    import sfumato as sf
+
+    file, by, value = TABLES[name]
+    table = sf.tables.build(sf.read(real_data() / "tables" / file), by, value)
+    report_cost(lambda: sf.tables.protect(table, ["n(3)", "p(10)"], reader="outsider"))
+
+
 def main(case: str) -> None:
     """Run one case: method, table, levels or exact disclosure."""
     method, name, protect = case.split("@")
+    if protect == "audit":
+        audited(name)
+        return
     small: Small
     if name in TABLES:
         file, by, value = TABLES[name]
@@ -45,8 +57,9 @@ def rows() -> list[tuple[str, str, str, bool]]:
         cases += [
             ("optimal suppression, insee2, p%", "optimal@insee2@level", 5.0),
             ("optimal suppression, synth_S, exact disclosure", "optimal@synth_S@exact", 50.0),
-            ("suppression by size, insee3, p%", "auto@insee3@level", 30.0),
-            ("suppression by size, synth_M, p%", "auto@synth_M@level", 60.0),
+            ("suppression in stages, with audit, insee2", "auto@insee2@audit", 6.0),
+            ("suppression in stages, with audit, synth_S", "auto@synth_S@audit", 15.0),
+            ("suppression in stages, with audit, synth_M", "auto@synth_M@audit", 90.0),
         ]
     found = []
     for what, case, bar in cases:

@@ -15,7 +15,7 @@ from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
-from sfumato.tables.suppress.problem import Equations, Problem, prepare
+from sfumato.tables.suppress.problem import Equations, Problem, budget, prepare
 from sfumato.tables.suppress.repair import eliminated, suppress_elimination_repair
 from sfumato.tables.suppress.result import Suppression
 from sfumato.tables.suppress.stages import suppress_in_stages
@@ -28,7 +28,7 @@ Bools = NDArray[np.bool_]
 Method = Literal["auto", "optimal", "flow", "elimination"]
 METHODS: tuple[Method, ...] = ("auto", "optimal", "flow", "elimination")
 
-LIMIT = {"optimal": 3_500_000, "flow": 4_000_000, "elimination": 4_000_000}
+LIMIT = {"optimal": 3_500_000, "flow": 4_000_000, "elimination": 1_000_000}
 """Iterations of the solver that a method may spend by default; not seconds, so that every machine finds the same."""
 
 
@@ -106,6 +106,7 @@ def suppress(
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> import scipy.sparse as sp
     >>> value = np.array([2.0, 5, 9, 16])
     >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([[1, 1, 1, -1]])), value=value)
     >>> free = {"lower": np.zeros(4), "upper": np.full(4, np.inf)}
@@ -135,7 +136,7 @@ def suppress(
         return problem.result(problem.fixed.copy(), "none", 0.0)
     if method == "auto":
         return suppress_in_stages(problem, work, progress)
-    return _RUN[method](replace(problem, work=Work(LIMIT[method] * work)), progress)
+    return _RUN[method](replace(problem, work=Work(budget(problem, LIMIT[method]) * work)), progress)
 
 
 def _optimal(problem: Problem, progress: Progress) -> Suppression:

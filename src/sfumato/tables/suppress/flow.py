@@ -10,7 +10,6 @@ Management Science 47, 1008-1027.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.tabular.goals import Goals, boxes, served
 from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.progress import Progress, quiet, split
-from sfumato.tables.suppress.problem import TINY, Problem, farthest, in_units
+from sfumato.tables.suppress.problem import TINY, Late, Problem, farthest, in_units
 from sfumato.tables.suppress.result import Suppression
 
 __all__ = ["Witnesses", "clean", "cover", "flow_pattern", "suppress_flow"]
@@ -28,9 +27,6 @@ __all__ = ["Witnesses", "clean", "cover", "flow_pattern", "suppress_flow"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-Late = Callable[[], bool]
-"""Whether the time is over, or the work is spent."""
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Protocol
@@ -26,6 +26,10 @@ Bools = NDArray[np.bool_]
 REACHED = 1 - 1e-6
 TIE = 1e-7
 TINY = 1e-7
+Late = Callable[[], bool]
+"""Whether the time is over, or the work is spent."""
+LARGE = 10_000
+"""In tables of more cells than that the usual work is less: each iteration takes longer."""
 CLOSED = 1e-5
 """A gap of less than that is none."""
 
@@ -169,6 +173,16 @@ def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) 
         raise DataError("The cost of hiding a cell must be 0 or more.")
 
 
+def budget(problem: Problem, limit: float) -> float:
+    """How many iterations may be spent on a table of this size where no more are asked for."""
+    return limit * min(1.0, LARGE / len(problem.value))
+
+
+def never() -> bool:
+    """It is never late."""
+    return False
+
+
 def _costs(cost: Floats, preferred: Bools, free: Bools) -> tuple[Floats, float]:
     """Costs with mean 1; preferred cells and those without cost keep next to nothing, so that no cell is hidden idly.
 
@@ -236,29 +250,30 @@ def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
     return replace(problem, goals=rest.joined(left), unprotected=unprotected, reason=reason), left
 
 
-def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, work: Work | None = None) -> Ints:
-    """Goals that cannot be reached though every cell of the matrix is hidden.
+def unproved(
+    matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, work: Work | None = None, late: Late = never
+) -> Ints:
+    """Goals that cannot be reached though all cells of the matrix are hidden; where it is late, also those not tried.
 
     A flow proves a goal, and all others that it serves; it starts from nothing, which is quick.
     """
     flows, reach = Flows(matrix, work), None
     flows.cost(np.ones(len(down)))
-    left, missing = np.ones(len(goals), dtype=bool), []
-    left[goals.sign == 0] = False
+    every, left = np.ones(len(down), dtype=bool), goals.sign != 0
+    missing = []
     for i in range(len(goals)):
         if goals.sign[i] == 0:
             reach = reach or Reach(matrix, work)
-            if farthest(reach, goals, i, down, up, np.ones(len(down), dtype=bool)) < REACHED:
+            if late() or farthest(reach, goals, i, down, up, every) < REACHED:
                 missing.append(i)
-            continue
-        if not left[i]:
-            continue
-        moved = flows.cheapest(int(goals.cell[i]), int(goals.sign[i]), 1.0, *boxes(goals, i, down, up))
-        left[i] = False
-        if moved is None:
-            missing.append(i)
-        else:
-            left[served(goals, in_units(goals, i, moved), down, up, np.flatnonzero(left))] = False
+        elif left[i]:
+            left[i] = False
+            way = int(goals.sign[i])
+            moved = None if late() else flows.cheapest(int(goals.cell[i]), way, 1.0, *boxes(goals, i, down, up))
+            if moved is None:
+                missing.append(i)
+            else:
+                left[served(goals, in_units(goals, i, moved), down, up, np.flatnonzero(left))] = False
     return np.array(missing, dtype=np.int64)
 
 

@@ -69,7 +69,7 @@ def mended(problem: Problem, hidden: Bools, progress: Progress = quiet) -> tuple
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
         failed = cover(state, np.arange(len(goals)), problem.open, problem.late)
         hidden = state.hidden
-        if failed:
+        if failed and not problem.late():
             cells = goals.cell[failed]
             of = largest[np.isin(problem.goals.cell[largest], cells)]
             problem, lowered = within_reach(problem, of)
@@ -107,8 +107,8 @@ def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     cone = goals.cell[plain & goals.cone]
     need[2][cone] = np.maximum(need[2][cone], moves)
     value, lower, upper = problem.value, problem.value - problem.down, problem.value + problem.up
-    ends = intervals(problem.matrix, value, hidden, lower, upper, cells, need=Need(*need))
-    falls, rises = value - ends.low, ends.high - value
+    ends = intervals(problem.matrix, value, hidden, lower, upper, cells, need=Need(*need), work=problem.work)
+    falls, rises = value - ends.seen_low, ends.seen_high - value  # what is surely possible
     far = np.select(
         [goals.sign < 0, goals.sign > 0], [falls[goals.cell], rises[goals.cell]], (falls + rises)[goals.cell]
     )
@@ -120,7 +120,7 @@ def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
 
 def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     own = of_cells(replace(problem, goals=goals), np.flatnonzero(hidden))
-    return unproved(own.matrix, own.goals, own.down, own.up, own.work)
+    return unproved(own.matrix, own.goals, own.down, own.up, own.work, own.late)
 
 
 def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) -> Suppression:

@@ -16,7 +16,7 @@ from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.exact import Search
 from sfumato.tables.suppress.flow import flow_pattern
-from sfumato.tables.suppress.problem import Problem
+from sfumato.tables.suppress.problem import Problem, budget
 from sfumato.tables.suppress.repair import LEFT, cleaned, eliminated, mended
 from sfumato.tables.suppress.result import Stage, Suppression
 
@@ -24,7 +24,7 @@ __all__ = ["suppress_in_stages"]
 
 Bools = NDArray[np.bool_]
 
-MENDING, CLEANING, FLOWS, SEARCH = 4_000_000, 600_000, 200_000, 250_000
+MENDING, CLEANING, FLOWS, SEARCH = 500_000, 600_000, 200_000, 250_000
 """Iterations that the stages may spend by default; a second has 20,000 to 40,000 of them."""
 CLOSE, LONGER = 0.1, 3.0
 """A search that has come so close to its end goes on for so many times as long."""
@@ -43,7 +43,7 @@ class _Course:
 
     def budget(self, limit: float) -> Problem:
         """The problem with the work of one stage."""
-        return replace(self.problem, work=Work(limit * self.factor))
+        return replace(self.problem, work=Work(budget(self.problem, limit) * self.factor))
 
     def ended(self, name: str, hidden: Bools, problem: Problem) -> None:
         """Keep the pattern of a stage, and what it took."""
