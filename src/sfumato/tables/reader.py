@@ -181,10 +181,11 @@ def reader_of_file(table: Table) -> Reader:
     told = low[~np.isnan(low)] if low is not None else np.empty(0)
     value = table.values
     known = value[~np.isnan(value)]
-    if not is_count(table):
+    whole = bool(np.all(known == np.round(known))) and bool(np.all(told == np.round(told)))
+    seen = whole and len(told) > 0 and bool((told >= 1).all())  # a count by another name: such ends has no sum
+    if not (is_count(table) or seen):
         negative = bool((known < 0).any()) or bool((told < 0).any()) or table.column(LEAST) is not None
         return Reader(-np.inf if negative else 0.0, letters=letters)
-    whole = bool(np.all(known == np.round(known))) and bool(np.all(told == np.round(told)))
     least = 1.0 if whole and not (told < 1).any() else 0.0
     threshold = None
     if letters and least == 1 and low is not None and high is not None:

@@ -133,13 +133,14 @@ def published(table: Table, letters: bool = False) -> Table:
         raise DataError("The table has no statuses: it was not judged, so it is not protected.")
     kept = [n for n in (STATUS, LOWER, UPPER) if n in table.cells.columns]
     hidden = pl.col(STATUS).is_in(["u", "x"])
+    shown = (
+        pl.when(pl.col(STATUS) == "z").then(pl.lit("s")).otherwise(pl.col(STATUS))
+    )  # that it was settled is nobody's
+    letter = shown if letters else pl.when(hidden).then(pl.lit("x")).otherwise(shown)
     cells = table.cells.select(
         *table.variables,
         pl.when(~hidden).then(pl.col(table.value)).alias(table.value),
-        *(
-            pl.when(hidden).then(pl.lit("x")).otherwise(pl.col(n)).alias(n) if n == STATUS and not letters else n
-            for n in kept
-        ),
+        *(letter.alias(n) if n == STATUS else n for n in kept),
     )
     released = replace(table.released, rule=None)
     return replace(table, cells=cells, notes=(), contributions=None, released=released)

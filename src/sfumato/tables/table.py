@@ -327,7 +327,7 @@ def _measured(column: pl.Series) -> bool:
 
 
 def is_count(table: Table) -> bool:
-    """Whether the value is a number of units, by its name.
+    """Whether the value is a number of units: by its name, or because it is the number of contributors everywhere.
 
     Examples
     --------
@@ -335,7 +335,10 @@ def is_count(table: Table) -> bool:
     >>> is_count(Table.of(pl.DataFrame(rows), "Freq"))
     True
     """
-    return table.value.lower() in (COUNT, "freq", "n")
+    if table.value.lower() in (COUNT, "freq", "n"):
+        return True
+    heads = table.column(CONTRIBUTORS)
+    return heads is not None and np.array_equal(table.values, heads)
 
 
 def _flat(name: str, codes: pl.Series) -> Axis:

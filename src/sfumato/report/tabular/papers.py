@@ -77,8 +77,8 @@ class TablePapers:
 CUSTODIANS = "This table is the custodian's: it shows what must not leave. It is no release."
 _EMPTY = "A combination of codes that is not listed is empty, or was not asked for."
 _HIDDEN = (
-    "A hidden cell (status u or x) has no value. `lower` and `upper` are what everybody can work out of it from the "
-    "other cells: its true value lies between them."
+    "A hidden cell has no value. `lower` and `upper` are what everybody can work out of it from the other cells: its "
+    "true value lies between them."
 )
 _WHOLE = "Ends of the intervals of counts are rounded inwards to whole numbers."
 _LARGE = (
@@ -154,7 +154,9 @@ def papers_of_protected(done: Protected) -> TablePapers:
     figures: dict[str, Figure] = {"cells": done.cells, "hidden": gone}
     if done.reader.letters:
         figures |= {"primary": done.primary, "secondary": done.secondary}
-    audit: dict[str, Figure] = {"method": done.audit.method, "exact": done.audit.exact}
+    audit: dict[str, Figure] = {"method": done.audit.method}
+    if done.reader.letters or not done.audit.exact:  # how many of the cells that are told are unsafe is not told
+        audit["exact"] = done.audit.exact
     if done.audit.below_level == 0 and done.levels is not None:
         audit["below_level"] = 0
     said = [_HIDDEN, *_of_rules(done), _EMPTY, *_of_reader(done), *_of_unions(done), _AGAINST, _costs_said(done)]
@@ -173,7 +175,7 @@ def papers_of_protected(done: Protected) -> TablePapers:
         title_of(done.table),
         False,
         tuple(said),
-        method=done.suppression.method,
+        method="suppression",
         rules=None if done.rule is None else done.rule.public,
         figures=figures,
         audit=audit,

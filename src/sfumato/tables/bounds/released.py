@@ -15,7 +15,8 @@ from sfumato.kernels.tabular.closed import Ends, collapsed
 from sfumato.kernels.tabular.margins import bits, largest
 from sfumato.tables.axis import Axis
 from sfumato.tables.possible import Possible
-from sfumato.tables.table import LOWER, UPPER, Table, keyed
+from sfumato.tables.reader import reader_of_file
+from sfumato.tables.table import LOWER, STATUS, UPPER, Table, keyed
 
 __all__ = ["MOST", "Released", "released"]
 
@@ -221,9 +222,13 @@ def _intervals(table: Table, changed: Possible | None, whole: bool, tolerance: f
         low = np.maximum(low, 0.0)
     else:
         low, high = changed.interval(told)
+    lower, upper = np.zeros(len(value)), np.full(len(value), np.inf)
+    if STATUS in table.cells.columns:  # without one, values that are not told may have any reason
+        known = reader_of_file(table).bounds_of(table)
+        lower, upper = np.maximum(lower, known[0]), np.minimum(upper, known[1])
     least, most = table.column(LOWER), table.column(UPPER)
-    lower = np.zeros(len(value)) if least is None else np.nan_to_num(np.maximum(least, 0.0), nan=0.0)
-    upper = np.full(len(value), np.inf) if most is None else np.where(np.isnan(most), np.inf, most)
+    lower = lower if least is None else np.fmax(lower, least)
+    upper = upper if most is None else np.fmin(upper, most)
     return np.where(hidden, lower, low), np.where(hidden, upper, high)
 
 
