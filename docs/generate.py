@@ -634,6 +634,16 @@ _KEYS = {
     "audit": "what an attacker finds: hidden unsafe cells that are told `exact`ly, or more closely than their level asks "
     "(`below_level`; `null` without levels), and hidden cells that could be published without harm (`useless`; `null` where "
     "the work ended before). The exit status is 1 where `exact` or `below_level` is above 0, or a level is not proved",
+    "reader": "what readers know of hidden cells: whether `letters` tell the unsafe ones from the others, the `least` that one "
+    "can be (`null`: nothing is known), whether all are `whole` numbers, whether the reader may be a `contributor`",
+    "levels": "unsafe cells, by direction, that had to be as uncertain as their rule asks: how many were `asked`, `proved`, are "
+    "`short` of it, or `unproved` within the work allowed; `null` with `--protect exact`",
+    "unions": "sums of hidden cells that published totals tell: how many were `judged`, are `unsafe`, and of how many equations "
+    "not every one was judged (`left`); `null` for counts, and where it is not known whose the contributions are",
+    "stages": "what each part of the search came to: its `name`, the `secondary_value` of its pattern, and its `work` in "
+    "iterations of the solver",
+    "last": "what became of last period's hidden cells; `null` without `--last`",
+    "table protect ok": "whether every unsafe cell and sum holds; where not, the exit status is 1",
     "disclosure": "what analysts are told, as in `datapackage.json`",
     "sentences": "the same in words",
 }
