@@ -487,23 +487,14 @@ class _Tables:
         a, b = np.searchsorted(self._sorted, [self.group[cell], self.group[cell] + 1])
         return self._order[a:b]
 
-    def least(self, cells: Ints, costs: Floats) -> Floats | None:
-        """The cheapest table where the given cells cost so much; None if there is no end to it."""
-        if self.moves is None:
-            return self.programme.least(cells, costs)
-        along = self.moves[cells].T @ costs
-        which = np.flatnonzero(along)
-        steps = self.programme.least(which, along[which])
-        return None if steps is None else self.base + self.moves @ steps
-
-    def towards(self, cells: Ints, costs: Floats) -> Floats | None:
-        """A table that is cheap, where the cheapest is too far to go; None if none is found."""
-        if self.moves is None:
-            return self.programme.towards(cells, costs, _STEPS)
-        along = self.moves[cells].T @ costs
-        which = np.flatnonzero(along)
-        steps = self.programme.towards(which, along[which], _STEPS)
-        return None if steps is None else self.base + self.moves @ steps
+    def least(self, cells: Ints, costs: Floats, most: int | None = None) -> Floats | None:
+        """The cheapest table where the given cells cost so much, or the best of so many iterations; None if none is."""
+        if self.moves is not None:
+            along = self.moves[cells].T @ costs
+            cells = np.flatnonzero(along)
+            costs = along[cells]
+        found = self.programme.least(cells, costs) if most is None else self.programme.towards(cells, costs, most)
+        return found if found is None or self.moves is None else self.base + self.moves @ found
 
 
 def _tables(piece: _Piece, ends: _Ends) -> _Tables:
@@ -588,7 +579,7 @@ def _sweep(ends: _Ends, tables: _Tables) -> None:
         cells, costs = cells[finite], costs[finite]
         if not len(cells):
             continue
-        table = tables.towards(cells, costs)
+        table = tables.least(cells, costs, _STEPS)
         if table is not None:
             ends.see(table)
 

@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 
 _USUAL = 5_000
 """Up to so many hidden cells the limits are as below; with more, each iteration costs more, and there are fewer."""
-_INTERVALS, _LEVELS, _WHOLE, _INSIDE, _USELESS = 300_000, 300_000, 300_000, 100_000, 40_000
+_INTERVALS, _LEVELS, _WHOLE, _INSIDE, _USELESS = 300_000, 300_000, 300_000, 40_000, 25_000
 """How many iterations of the solver each look may cost."""
 _EXACT = 1e-10
 """Share of the largest value below which an interval has no width."""
