@@ -29,7 +29,7 @@ TINY = 1e-7
 Late = Callable[[], bool]
 """Whether the time is over, or the work is spent."""
 LARGE = 10_000
-"""In tables of more cells than that the usual work is less: each iteration takes longer."""
+"""In tables of more cells than that the usual work falls with the square of their number: iterations take longer."""
 CLOSED = 1e-5
 """A gap of less than that is none."""
 
@@ -175,7 +175,7 @@ def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) 
 
 def budget(problem: Problem, limit: float) -> float:
     """How many iterations may be spent on a table of this size where no more are asked for."""
-    return limit * min(1.0, LARGE / len(problem.value))
+    return limit * min(1.0, LARGE / len(problem.value)) ** 2
 
 
 def never() -> bool:
