@@ -642,7 +642,7 @@ _KEYS = {
     "not every one was judged (`left`); `null` for counts, and where it is not known whose the contributions are",
     "stages": "what each part of the search came to: its `name`, the `secondary_value` of its pattern, and its `work` in "
     "iterations of the solver",
-    "last": "what became of last period's hidden cells; `null` without `--last`",
+    "table protect last": "what became of last period's hidden cells; `null` without `--last`",
     "table protect ok": "whether every unsafe cell and sum holds; where not, the exit status is 1",
     "disclosure": "what analysts are told, as in `datapackage.json`",
     "sentences": "the same in words",
