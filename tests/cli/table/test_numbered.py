@@ -32,7 +32,7 @@ def test_it_is_protected_audited_and_written_again(folder):
     assert (folder / "p.csv").read_text().splitlines()[:4] == [
         "cell,value,status,lower,upper",
         "0,5017100,s,,",
-        "1,,u,0,10",
+        "1,,x,0,10",
         "2,,x,0,10",
     ]
     assert "2 6.0 6.0 x" in (folder / "j.jj").read_text()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.grid import NO_GRID, decimals, ends_on_grid
-from sfumato.kernels.tabular.attacker import Intervals, Need, intervals, inwards
+from sfumato.kernels.tabular.attacker import Contradiction, Intervals, Need, intervals, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.kernels.tabular.told import told
 from sfumato.kernels.tabular.work import Work
@@ -197,7 +197,14 @@ def audit(
         work=work,
     )
     search, rest = split(progress, (3, 1))
-    attack.find(search)
+    try:
+        attack.find(search)
+    except Contradiction:
+        if lower is None and any(
+            t.released.reader is None and one.least > 0 for t, one in zip(released, readers, strict=True)
+        ):
+            raise DataError(_ZEROS) from None
+        raise
     attack.judge()
     rest("looking for cells that need not be hidden", 0.0)
     attack.look_for_useless()
@@ -350,6 +357,10 @@ _NOT_ALL = (
 _UNJUDGED = (
     "No judged table tells the values and levels of some unsafe cells: of these only exact disclosure was looked for. "
     "Give the judged table of each release (--against again)."
+)
+_ZEROS = (
+    "No table fits what is published if every hidden count is 1 or more. Where empty cells may be hidden too, say so: "
+    "--lower 0 (`lower=0`). Else the file contradicts itself."
 )
 _NO_SUMS = (
     "The tables list no totals of anything, so there was nothing to add and subtract. Where codes are totals of "
