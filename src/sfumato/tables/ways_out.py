@@ -40,9 +40,9 @@ def _wrong(done: Protected) -> Iterator[str]:
     if audit.exact:
         yield f"{_many(audit.exact, 'unsafe cell')} can be worked out exactly."
     if levels is not None and levels.short:
-        yield f"{_many(levels.short, 'goal')} of {levels.asked} falls short: an unsafe cell is bounded too closely."
+        yield f"Of {levels.asked} goals {levels.short} fall short: an unsafe cell can be bounded too closely."
     if levels is not None and levels.unproved:
-        yield f"{_many(levels.unproved, 'goal')} of {levels.asked} could not be proved within the work allowed."
+        yield f"Of {levels.asked} goals {levels.unproved} could not be proved within the work allowed."
     if done.reader.contributor and unions and unions["unsafe"]:
         yield f"{_many(unions['unsafe'], 'sum')} of hidden cells, which a published total tells, would be unsafe."
     if done.reader.contributor and audit.insider:

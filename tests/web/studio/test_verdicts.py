@@ -16,7 +16,10 @@ HIDDEN = {
     "optimal": True,
     "method": "optimal",
     "audit": {"exact": 0, "below_level": 0, "useless": 0},
+    "levels": {"asked": 6, "proved": 6, "short": 0, "unproved": 0},
+    "unions": {"judged": 4, "unsafe": 0, "left": 0},
     "insiders": {"exact": 0, "below_level": 0},
+    "ok": True,
     "notes": [],
 }
 
@@ -25,8 +28,12 @@ HIDDEN = {
     ("more", "state", "said"),
     [
         ({}, "ok", "no hidden cell can be worked out"),
-        ({"audit": {"exact": 1, "below_level": 2}}, "bad", "1 cell can be worked out exactly and 2 more closely"),
-        ({"audit": {"exact": 0, "below_level": 1}}, "bad", "1 more closely"),
+        ({"audit": {"exact": 1, "below_level": 0}, "ok": False}, "bad", "1 unsafe cell can be worked out exactly"),
+        ({"audit": {"exact": 0, "below_level": 2}, "ok": False}, "bad", "2 unsafe cells can be bounded more closely"),
+        ({"levels": {"unproved": 3}, "ok": False}, "bad", "Of 3 unsafe cells it was not proved"),
+        ({"unions": {"unsafe": 1}, "ok": False}, "bad", "1 sum of hidden cells"),
+        ({"insiders": {"exact": 1, "below_level": 0}, "ok": False}, "bad", "works out 1 unsafe one exactly"),
+        ({"levels": None, "unions": None}, "ok", "no hidden cell can be worked out"),
         ({"insiders": {"exact": 2, "below_level": None}}, "warn", "works out 2 unsafe ones exactly"),
         ({"insiders": {"exact": 0, "below_level": 1}}, "warn", "bounds 1 unsafe one more closely"),
         ({"primary": 0, "secondary": 0}, "ok", "nothing had to be hidden"),

@@ -245,9 +245,12 @@ def _show(done: Protected) -> None:
     """What came of it, for a person: the verdict, the figures that decide, what was found, what to know."""
     told = done.to_plain()
     levels, unions, inside = told["levels"], told["unions"], told["insiders"]
-    print("The table holds: no unsafe value can be worked out." if done.ok else "The table does not hold.")
+    if not done.primary:
+        print("The table holds: no cell is unsafe by these rules, so nothing had to be hidden.")
+    else:
+        print("The table holds: no unsafe value can be worked out." if done.ok else "The table does not hold.")
     if levels is not None:
-        print(f"Proved: {levels['proved']} of {levels['asked']} (an unsafe cell, upwards or downwards).")
+        print(f"Proved: {levels['proved']} of {levels['asked']} goals (an unsafe cell, upwards or downwards).")
     else:
         print(
             f"Worked out exactly: {told['audit']['exact']} unsafe cells. How closely others are bounded was not asked."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,26 +55,21 @@ def _said(state: str, headline: str, *sentences: str) -> dict[str, Any]:
 
 
 def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
-    audit, inside = told["audit"], told["insiders"]
-    alone = (
-        f"Whoever is alone in a hidden cell works out {_many(inside['exact'], 'unsafe one')} exactly."
-        if inside["exact"]
-        else ""
-    )
+    inside = told["insiders"]
     near = (
         f"Whoever is alone or largest in a hidden cell bounds {_many(inside['below_level'], 'unsafe one')} more "
-        "closely than the rule asks."
+        "closely than the rule asks. That is reported, not prevented."
         if inside["below_level"]
         else ""
     )
-    if audit["exact"] or audit["below_level"]:
-        parts = [f"{_many(audit['exact'], 'cell')} can be worked out exactly"] if audit["exact"] else []
-        parts += [f"{audit['below_level']:,} more closely than the rule asks"] if audit["below_level"] else []
+    alone = f"A contributor alone in a hidden cell works out {_many(inside['exact'], 'unsafe one')} exactly."
+    if not told["ok"]:
         return _said(
             "bad",
             "The audit failed: hidden cells can still be worked out",
-            f"{' and '.join(parts)}. Nothing was written. Take coarser codes, a hierarchy, or fewer variables.",
-            alone,
+            *_failed(told),
+            alone if inside["exact"] else "",
+            "Nothing was written. Take coarser codes, a hierarchy, or fewer variables.",
             near,
         )
     if not told["primary"]:
@@ -90,8 +85,22 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
         "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
         "unsafe ones none closer than the rule asks."
     )
-    state = "warn" if alone or near else "ok"
-    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, alone, near)
+    outside = alone if inside["exact"] else ""  # no reader is a contributor, by the custodian's choice
+    state = "warn" if outside or near else "ok"
+    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, outside, near)
+
+
+def _failed(told: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a table, from what is found exactly to what was not decided."""
+    audit, levels, unions = told["audit"], told["levels"], told["unions"]
+    if audit["exact"]:
+        yield f"{_many(audit['exact'], 'unsafe cell')} can be worked out exactly."
+    if audit["below_level"]:
+        yield f"{_many(audit['below_level'], 'unsafe cell')} can be bounded more closely than the rule asks."
+    if levels and levels["unproved"]:
+        yield f"Of {_many(levels['unproved'], 'unsafe cell')} it was not proved that nobody can."
+    if unions and unions["unsafe"]:
+        yield f"{_many(unions['unsafe'], 'sum')} of hidden cells, which a published total tells, would be unsafe."
 
 
 def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
