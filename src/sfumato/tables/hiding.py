@@ -38,6 +38,8 @@ Bools = NDArray[np.bool_]
 
 ROUNDS = 20
 """So often a pattern is looked for anew; three were enough wherever it was tried."""
+AGAIN = 0.25
+"""So much of the usual work goes into each search after the first, whose bound holds for them all."""
 MOST_RAISED = 3
 """So far from its value a count must be able to be at most, for the sake of whole numbers."""
 WHOLE = "Counts are whole numbers: more was hidden, so that for each unsafe one several are possible."
@@ -121,6 +123,8 @@ def hide(
         checked = state.audited(out, auditing)
         if last == 1 or not state.grown_by_whole(checked, found):
             break
+    if state.asked or state.insiders:
+        checked = checked.without_useless()
     return Found(out, state.proved(found), checked, told)
 
 
@@ -184,7 +188,7 @@ class _Search:
             method=how.method,
             **dict[str, Any](wide.given),
             insiders=(*wide.insiders, *self.insiders),
-            work=how.work,
+            work=how.work if self.searches == 1 else how.work * AGAIN,
             seconds=None if how.seconds is None else max(0.0, self.until - monotonic()),
             progress=progress,
         )

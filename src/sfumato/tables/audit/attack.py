@@ -121,6 +121,13 @@ class Audit:
         """The figures, as the commands print them."""
         return {"exact": self.exact, "below_level": self.below_level, "useless": self.useless}
 
+    def without_useless(self) -> Audit:
+        """The same where cells are hidden for more than it looked at, so that none may be called useless."""
+        problems = tuple(
+            pl.Series("problem", [None if p == "useless" else p for p in one], dtype=pl.String) for one in self.problems
+        )
+        return replace(self, useless=None, problems=problems)
+
     def insiders(self) -> dict[str, int | None]:
         """The same of insiders, who know what they contributed to another hidden cell."""
         return {"exact": self.insider, "below_level": self.insider_below}
@@ -212,11 +219,10 @@ def audit(
     attack.look_inside()
     unions = unions_of_published(released[0], judged[0]) if len(released) == len(judged) == 1 else None
     contributor = any(one.contributor for one in (*readers, *(t.released.reader for t in judged if t.released.reader)))
-    return replace(
-        _told(merged, released, attack),
-        contributor=contributor,
-        unions=None if unions is None else unions.to_plain(),
-    )
+    found = replace(_told(merged, released, attack), contributor=contributor)
+    if unions is None:
+        return found
+    return replace(found.without_useless() if contributor else found, unions=unions.to_plain())
 
 
 class _Attack:
