@@ -42,23 +42,37 @@ def test_the_sum_of_hidden_values_is_not_told(done):
 
 
 def test_what_an_attacker_should_try_is_told_to_the_custodian_alone(done):
-    noted = replace(done, audit=replace(done.audit, notes=("Whoever knows that no count is 0 can work out one.",)))
-    assert "Whoever" not in " ".join(papers_of_protected(noted).sentences)
-    assert "Whoever" in " ".join(papers_of_judged(noted).sentences)
+    noted = replace(done, audit=replace(done.audit, notes=("Somebody who knows the third can work out one.",)))
+    assert "Somebody" not in " ".join(papers_of_protected(noted).sentences)
+    assert "Somebody" in " ".join(papers_of_judged(noted).sentences)
 
 
 def test_what_the_audit_took_as_known_is_told():
     counts = pl.DataFrame({"town": ["Total", "a", "b", "c", "d"], "count": [20, 1, 4, 7, 8]})
-    for lower in (0.0, 1.0):
-        told = " ".join(papers_of_protected(protect(Table.of(counts), "n(2)", lower=lower)).sentences)
-        assert f"hidden values are at least {lower:g}" in told
+    for lower in (None, 2.0):
+        told = " ".join(papers_of_protected(protect(Table.of(counts), "n(4)", lower=lower)).sentences)
+        assert f"hidden values are {lower or 1:g} or more; that they are whole numbers" in told
+    letters = papers_of_protected(protect(Table.of(counts), "n(2)", tell_unsafe=True)).sentences
+    assert "status x are 2 or more; that those with status u are below 2" in " ".join(letters)
 
 
-def test_the_gap_is_told_in_whole_percent(done):
+def test_how_good_the_pattern_is_is_the_custodians_alone(done):
     found = replace(done.suppression, optimal=False, gap=0.12345)
-    papers = papers_of_protected(replace(done, suppression=found))
-    assert papers.proof == "It is proved that no other set of cells is cheaper by more than 13%."
-    assert "gap" not in papers.figures
+    noted = replace(done, suppression=found)
+    assert papers_of_judged(noted).proof == "It is proved that no other set of cells is cheaper by more than 13%."
+    assert papers_of_protected(noted).proof is None
+    assert "gap" not in papers_of_protected(noted).figures
+
+
+def test_it_is_told_whether_the_choice_of_cells_hangs_on_a_secret(done):
+    plain, keyed = (" ".join(papers_of_protected(replace(done, keyed=k)).sentences) for k in (False, True))
+    assert "hangs on the values alone" in plain
+    assert "custodian’s secret" in keyed
+
+
+def test_without_levels_it_is_told_what_was_not_asked(done):
+    assert "not how closely" in " ".join(papers_of_protected(replace(done, levels=None)).sentences)
+    assert "not how closely" not in " ".join(papers_of_protected(done).sentences)
 
 
 def test_titles():
