@@ -33,7 +33,11 @@ HIDDEN = {
         ({"levels": {"unproved": 3}, "ok": False}, "bad", "Of 3 unsafe cells it was not proved"),
         ({"unions": {"unsafe": 1}, "ok": False}, "bad", "1 sum of hidden cells"),
         ({"insiders": {"exact": 1, "below_level": 0}, "ok": False}, "bad", "works out 1 unsafe one exactly"),
-        ({"levels": None, "unions": None}, "ok", "no hidden cell can be worked out"),
+        (
+            {"levels": None, "unions": None, "insiders": {"exact": None, "below_level": None}},
+            "ok",
+            "no hidden cell can",
+        ),
         ({"insiders": {"exact": 2, "below_level": None}}, "warn", "works out 2 unsafe ones exactly"),
         ({"insiders": {"exact": 0, "below_level": 1}}, "warn", "bounds 1 unsafe one more closely"),
         ({"primary": 0, "secondary": 0}, "ok", "nothing had to be hidden"),

@@ -62,7 +62,7 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
         if inside["below_level"]
         else ""
     )
-    alone = f"A contributor alone in a hidden cell works out {_many(inside['exact'], 'unsafe one')} exactly."
+    alone = f"A contributor alone in a hidden cell works out {_many(inside['exact'] or 0, 'unsafe one')} exactly."
     if not told["ok"]:
         return _said(
             "bad",
