@@ -2,7 +2,8 @@
 
 One search makes every unsafe cell uncertain. That is not enough: what is published then tells sums of hidden cells,
 which must be safe as well; somebody may be alone in hidden cells, and know them; counts are whole numbers. What is
-found wrong becomes one more thing to hold in the next search, and nothing that was asked for is dropped.
+found wrong becomes one more thing to hold in the next search, and nothing that was asked for is dropped. Where the
+work did not suffice for one search it is the last.
 """
 
 from __future__ import annotations
@@ -117,11 +118,11 @@ def hide(
     state = _Search(judged, merged, unions, reader, how)
     for last in range(ROUNDS, 0, -1):
         found, told = state.solved(search)
-        if last > 1 and state.grown_by_insiders(found):
+        if last > 1 and found.enough and state.grown_by_insiders(found):
             continue
         out = _hidden(judged, merged, found.secondary)
         checked = state.audited(out, auditing)
-        if last == 1 or not state.grown_by_whole(checked, found):
+        if last == 1 or not found.enough or not state.grown_by_whole(checked, found):
             break
     if state.asked or state.insiders:
         checked = checked.without_useless()

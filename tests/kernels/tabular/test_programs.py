@@ -7,7 +7,8 @@ from scipy.optimize import linprog
 
 from sfumato.kernels.tabular.cuts import Attackers
 from sfumato.kernels.tabular.goals import Goals
-from sfumato.kernels.tabular.programs import Reach
+from sfumato.kernels.tabular.programs import Flows, Reach
+from sfumato.kernels.tabular.work import Work, WorkEnded
 
 
 def square(n):
@@ -74,3 +75,26 @@ def test_a_solver_that_stops_proves_no_pattern():
         attackers = Attackers(matrix, goals, ends, ends, np.zeros(cells, dtype=bool))
         attackers.reach.solver.setOptionValue("simplex_iteration_limit", most)
         assert attackers.safe(0, hidden) == safe
+
+
+@pytest.mark.parametrize("program", [Flows, Reach])
+def test_a_program_that_the_work_does_not_suffice_for_tells_nothing(program):
+    matrix = square(5)
+    every = np.ones(matrix.shape[1])
+
+    def solve(work):
+        search = program(matrix, work)
+        if program is Flows:
+            search.cost(every)
+            return search.cheapest(0, 1, 1.0, every, every)
+        search.box(-every, every)
+        return search.farthest(0, 1)[1]
+
+    enough = Work()
+    assert np.abs(solve(enough)).max() > 0
+    for limit in (0, 1, enough.spent - 1):
+        work = Work(limit)
+        with pytest.raises(WorkEnded):
+            solve(work)
+        assert work.spent == limit
+    assert np.abs(solve(Work(enough.spent + 1))).max() > 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.tables.suppress import stages
-from sfumato.tables.suppress.choose import suppress
+from sfumato.tables.suppress.choose import Method, suppress
 from sfumato.tables.suppress.repair import LEFT
 from tests.tables.suppress.auditing import weak
 from tests.tables.suppress.small import Small, grid
@@ -69,3 +69,30 @@ def test_where_the_work_does_not_suffice_a_note_says_so(monkeypatch: pytest.Monk
         assert not found.optimal
         assert [stage.name for stage in found.stages] == ["elimination", "flows"]
         assert weak(small.matrix, small.value, primary, primary | found.secondary, **free(small)) == []
+
+
+@pytest.mark.parametrize("work", [1e-6, 2e-5, 1e-4, 3e-4, 1e-3])
+@pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination"])
+def test_a_search_that_is_stopped_anywhere_claims_nothing_wrong(work: float, method: Method) -> None:
+    small, primary, level = grid(np.random.default_rng(3), (5, 5))
+    best = suppress(small, primary, method="optimal", cost=small.cost, **free(small), **levels(level, False))
+    found = suppress(small, primary, method=method, cost=small.cost, work=work, **free(small), **levels(level, False))
+    assert found.unprotected.tolist() == best.unprotected.tolist() == []
+    short = weak(small.matrix, small.value, primary, primary | found.secondary, **free(small), **levels(level, False))
+    assert not short or not found.enough  # what is left open is told
+    assert best.bound is not None
+    if found.bound is not None:
+        assert found.bound <= best.bound * (1 + 1e-6)
+
+
+def test_where_the_work_ends_what_may_go_either_way_is_not_told_to_be_lost() -> None:
+    """Counts of 1 can only rise: for these goals both ways are looked at."""
+    small, primary, _ = grid(np.random.default_rng(3), (6, 6))
+    lower = np.where(primary, small.value, 0.0)
+    asked = {"lower": lower, "upper": np.full(len(lower), np.inf), "cost": small.cost}
+    whole = suppress(small, primary, **asked)
+    assert whole.enough
+    for work in (1e-6, 1e-5, 1e-4):
+        found = suppress(small, primary, work=work, **asked)
+        assert set(found.unprotected.tolist()) <= set(whole.unprotected.tolist())
+        assert found.enough or found.note

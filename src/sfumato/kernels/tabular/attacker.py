@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.tabular.directions import directions
-from sfumato.kernels.tabular.programme import Contradiction, Programme, WorkEnded
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.programme import Contradiction, Programme
+from sfumato.kernels.tabular.work import Work, WorkEnded
 from sfumato.progress import Progress, quiet
 
 __all__ = [

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 
-__all__ = ["Contradiction", "Programme", "WorkEnded"]
+__all__ = ["Contradiction", "Programme"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,10 +22,6 @@ class Contradiction(DataError):
 
     def __init__(self) -> None:
         super().__init__("the published cells contradict each other: no table has these sums within the bounds given")
-
-
-class WorkEnded(Exception):
-    """The work that a program may cost is spent."""
 
 
 class Programme:
@@ -125,12 +121,12 @@ class Programme:
         self._costed = cells
         self.solved += 1
 
-    def _run(self, iterations: float = np.inf) -> None:
+    def _run(self, iterations: int | None = None) -> None:
         """Solve within so many iterations, and within the work that is left."""
         if self.work.over:
             raise WorkEnded
-        left = min(self.work.limit - self.work.spent, iterations)
-        self._solver.setOptionValue("simplex_iteration_limit", int(min(left, _NO_LIMIT)))
+        left = self.work.left
+        self._solver.setOptionValue("simplex_iteration_limit", left if iterations is None else min(left, iterations))
         self._solver.run()
         self.work.spend(max(int(self._solver.getInfo().simplex_iteration_count), 1))
 
@@ -139,7 +135,6 @@ class Programme:
         self._solver.changeColsBounds(len(cells), cells.astype(np.int32), low.astype(float), high.astype(float))
 
 
-_NO_LIMIT = 2**31 - 1
 _SETTINGS: dict[str, bool | int | str] = {
     "output_flag": False,
     "threads": 1,

@@ -7,12 +7,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 
 __all__ = ["Flows", "Reach", "quiet_solver"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+_LARGE, _BEGINNING = 20_000, 10
+"""To begin a program costs as much as so many iterations for every so many columns."""
 
 
 def quiet_solver() -> highspy.Highs:
@@ -50,10 +54,24 @@ def program(
 
 
 def solved(solver: highspy.Highs, work: Work | None = None) -> bool:
-    """Run a solver; whether it came to the optimum. What it cost is counted, a program without iterations as one."""
+    """Run a solver within the work that is left; whether it came to the optimum.
+
+    What it cost is counted, a program without iterations as one; of large ones also what it takes to begin.
+
+    Raises
+    ------
+    WorkEnded
+        Where the work does not suffice: such a program tells nothing.
+    """
+    if work is not None:
+        if work.over:
+            raise WorkEnded
+        solver.setOptionValue("simplex_iteration_limit", work.left)
     solver.run()
     if work is not None:
-        work.spend(max(1, int(solver.getInfo().simplex_iteration_count)))
+        work.spend(max(1, int(solver.getInfo().simplex_iteration_count)) + solver.getNumCol() // _LARGE * _BEGINNING)
+        if solver.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
+            raise WorkEnded
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 

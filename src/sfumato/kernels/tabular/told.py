@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import components, hidden_system, propagated
-from sfumato.kernels.tabular.programme import Contradiction, Programme, WorkEnded
+from sfumato.kernels.tabular.programme import Contradiction, Programme
 from sfumato.kernels.tabular.whole_numbers import solve
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 
 __all__ = ["Told", "told"]
 
@@ -205,10 +205,11 @@ class _Piece:
             return False
         ends = (self.low.copy(), self.high.copy())
         ends[0][cell], ends[1][cell] = low, high
-        if self.work.over:
+        nodes = min(_NODES, self.work.left // len(ends[0]))  # each node has a program of so many cells
+        if not nodes:
             raise WorkEnded
         every = np.ones(len(ends[0]), dtype=bool)
-        found = solve(self.matrix, *self.right, np.zeros(len(every)), *ends, every, nodes=_NODES)
+        found = solve(self.matrix, *self.right, np.zeros(len(every)), *ends, every, nodes=nodes)
         self.work.spend(found.iterations)
         if found.values is None and found.optimal:
             return False

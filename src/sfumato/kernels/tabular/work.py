@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Work"]
+__all__ = ["Work", "WorkEnded"]
+
+
+class WorkEnded(Exception):
+    """The work that a program may cost is spent: what it would have told is not known."""
 
 
 @dataclass
@@ -35,6 +39,14 @@ class Work:
         """Whether all of it is spent."""
         return self.spent >= self.limit
 
+    @property
+    def left(self) -> int:
+        """How many iterations are left for a program, as the solver takes it."""
+        return int(min(max(self.limit - self.spent, 0), _NO_LIMIT))
+
     def spend(self, iterations: int) -> None:
         """Count iterations."""
         self.spent += iterations
+
+
+_NO_LIMIT = 2**31 - 1

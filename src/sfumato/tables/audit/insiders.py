@@ -19,7 +19,7 @@ from sfumato.kernels.tabular.attacker import Need
 from sfumato.kernels.tabular.determined import determined_by, drawn_moves, motions
 from sfumato.kernels.tabular.goals import FAR, room
 from sfumato.kernels.tabular.programs import Flows
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 from sfumato.tables.equations import Merged
 from sfumato.tables.table import CONTRIBUTORS, SINGLE, Table, is_count
 
@@ -183,16 +183,16 @@ def found_too_closely(
     cells = np.flatnonzero(hidden)
     part = sp.csr_array(sp.csc_array(matrix)[:, cells]).astype(np.float64)
     part = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr))])
-    work = Work() if work is None else work
-    search = _Search(part, value[cells], inside, cells, bounds, work)
+    search = _Search(part, value[cells], inside, cells, bounds, Work() if work is None else work)
     short = np.zeros(len(hidden), dtype=bool)
     for cell in np.flatnonzero(asked & hidden).tolist():
         place = int(np.searchsorted(cells, cell))
         for sign, level in ((1, need.upper[cell]), (-1, need.lower[cell])):
             if level > 0 and not short[cell]:
-                short[cell] = search.short(place, sign, float(level))
-            if work.over:
-                return None
+                try:
+                    short[cell] = search.short(place, sign, float(level))
+                except WorkEnded:
+                    return None
     return short
 
 
@@ -208,7 +208,7 @@ class _Search:
         bounds: tuple[Floats, Floats],
         work: Work,
     ) -> None:
-        self.flows, self.work = Flows(matrix), work
+        self.flows = Flows(matrix, work)
         self.down, self.up = room(value, bounds[0][cells], bounds[1][cells])
         self.inside = Inside(inside.alone[cells], inside.largest[cells], inside.name[cells])
         least = np.where(np.isnan(self.inside.largest), -np.inf, self.inside.largest)
@@ -243,8 +243,4 @@ class _Search:
         """How cells can move with one that moves by its level, within what is known of some; in units of the level."""
         falls, rises = np.minimum(self.down / level, FAR), np.minimum(self.up / level, FAR)
         falls[known], rises[known] = (np.minimum(end[known] / level, FAR) for end in (self.falls, self.rises))
-        if self.work.over:
-            return None
-        moved = self.flows.cheapest(cell, sign, 1.0 - 1e-6, falls, rises)
-        self.work.spend(max(int(self.flows.solver.getInfo().simplex_iteration_count), 1))
-        return moved
+        return self.flows.cheapest(cell, sign, 1.0 - 1e-6, falls, rises)

@@ -11,6 +11,7 @@ Science 47, 1008-1027.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.cuts import Attackers, Cut
 from sfumato.kernels.tabular.programs import Flows
+from sfumato.kernels.tabular.work import WorkEnded
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed, flow_pattern
 from sfumato.tables.suppress.master import Master
@@ -242,8 +244,9 @@ class Search:
 
     def run(self) -> None:
         """Search until it is proved, or out of time or work."""
-        self.relaxed()
-        self.whole()
+        with suppress(WorkEnded):  # what was found until then holds
+            self.relaxed()
+            self.whole()
         if self.closed():
             self.bound = self.best
 

@@ -10,6 +10,7 @@ Management Science 47, 1008-1027.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals, boxes, served
 from sfumato.kernels.tabular.programs import Flows, Reach
+from sfumato.kernels.tabular.work import WorkEnded
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.problem import TINY, Late, Problem, farthest, in_units
 from sfumato.tables.suppress.result import Suppression
@@ -78,7 +80,10 @@ def cover(state: Witnesses, order: Ints, open_: Bools, late: Late, progress: Pro
         if late():
             return failed
         state.flows.cost(cost)
-        moved = state.route(goal, open_)
+        try:
+            moved = state.route(goal, open_)
+        except WorkEnded:
+            return failed
         if moved is None:
             failed.append(goal)
             continue
@@ -99,7 +104,10 @@ def clean(state: Witnesses, keep: Bools, late: Late, progress: Progress = quiet)
     part.flows.cost(part.cost / part.cost.max(initial=1.0))
     for goal in np.argsort(-part.goals.amount, kind="stable").tolist():
         if part.support[goal] is None:
-            moved = None if late() else part.route(goal, part.hidden)
+            try:
+                moved = None if late() else part.route(goal, part.hidden)
+            except WorkEnded:
+                return
             if moved is None:
                 return
             part.settle(goal, moved)
@@ -154,7 +162,10 @@ def reroute(state: Witnesses, goals: list[int], open_: Bools, late: Late) -> lis
     for goal in goals:
         if state.support[goal] is not None:
             continue
-        moved = None if late() else state.route(goal, open_)
+        try:
+            moved = None if late() else state.route(goal, open_)
+        except WorkEnded:
+            moved = None
         if moved is None:
             state.support = kept
             return None
@@ -164,7 +175,10 @@ def reroute(state: Witnesses, goals: list[int], open_: Bools, late: Late) -> lis
 
 
 def directed(problem: Problem, only: Goals | None = None) -> Goals:
-    """Goals of both ways together as goals of one way each, which is what a flow can reach; all, or only some."""
+    """Goals of both ways together as goals of one way each, which is what a flow can reach; all, or only some.
+
+    Raises `WorkEnded` where the work does not suffice to tell how far each way goes.
+    """
     goals = problem.goals if only is None else only
     if np.all(goals.sign != 0):
         return goals
@@ -194,12 +208,13 @@ def _cheaper_ways(problem: Problem, goals: Goals) -> Ints:
     cost = np.where(problem.fixed, 0.0, problem.cost)
     flows.cost(cost)
     spent = np.full((2, len(goals)), np.inf)
-    for i in range(len(goals)):
-        falls, rises = (np.where(problem.open, side, 0.0) for side in boxes(goals, i, problem.down, problem.up))
-        for k, way in enumerate((1, -1)):
-            moved = flows.cheapest(int(goals.cell[i]), way, 1.0, falls, rises)
-            if moved is not None:
-                spent[k, i] = cost[np.abs(moved) > TINY].sum()
+    with suppress(WorkEnded):  # either way will do for those that are left
+        for i in range(len(goals)):
+            falls, rises = (np.where(problem.open, side, 0.0) for side in boxes(goals, i, problem.down, problem.up))
+            for k, way in enumerate((1, -1)):
+                moved = flows.cheapest(int(goals.cell[i]), way, 1.0, falls, rises)
+                if moved is not None:
+                    spent[k, i] = cost[np.abs(moved) > TINY].sum()
     return np.where(spent[1] < spent[0] * (1 - TINY), -1, 1)
 
 
@@ -208,8 +223,11 @@ def flow_pattern(problem: Problem, progress: Progress = quiet) -> Witnesses:
 
     Where it was late before every goal had its flow, all that may be hidden is: the pattern is never unsafe.
     """
-    goals, flows = directed(problem), Flows(problem.matrix, problem.work)
-    found: list[Witnesses] = []
+    flows, found = Flows(problem.matrix, problem.work), list[Witnesses]()
+    try:
+        goals = directed(problem)
+    except WorkEnded:
+        return Witnesses(flows, problem.goals, problem.down, problem.up, problem.cost, problem.fixed | problem.open)
     for sign, told in zip((-1, 1), split(progress, (1, 1)), strict=True):
         flowing, cleaning = split(told, (1, 2))
         order = np.lexsort((goals.cell, sign * goals.amount))

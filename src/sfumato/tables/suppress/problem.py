@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.kernels.tabular.goals import Goals, Insider, boxes, goals_of, room, served
 from sfumato.kernels.tabular.programs import Flows, Reach
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
 __all__ = ["TINY", "Equations", "Problem", "farthest", "in_units", "of_cells", "prepare", "unproved", "within_reach"]
@@ -204,7 +204,10 @@ def _ties(cells: int) -> Floats:
 def _reachable(
     matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, open_: Bools, work: Work | None = None
 ) -> tuple[Goals, Ints, tuple[str, ...]]:
-    """Lower the goals that cannot be reached though all open cells are hidden, and tell whose, and why."""
+    """Lower the goals that cannot be reached though all open cells are hidden, and tell whose, and why.
+
+    Raises `WorkEnded` where the work does not suffice to tell.
+    """
     reach = Reach(matrix, work)
     amount, keep = goals.amount.copy(), np.ones(len(goals), dtype=bool)
     why: dict[int, str] = {}
@@ -235,7 +238,10 @@ def of_cells(problem: Problem, cells: Ints) -> Problem:
 
 
 def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
-    """Of some goals those within reach, the others lowered; and the problem with what cannot be protected told."""
+    """Of some goals those within reach, the others lowered; and the problem with what cannot be protected told.
+
+    Raises `WorkEnded` where the work does not suffice to tell.
+    """
     left, cells, why = _reachable(
         problem.matrix, problem.goals[places], problem.down, problem.up, problem.open, problem.work
     )
@@ -257,24 +263,34 @@ def unproved(
 
     A flow proves a goal, and all others that it serves; it starts from nothing, which is quick.
     """
-    flows, reach = Flows(matrix, work), None
+    flows, reach = Flows(matrix, work), Reach(matrix, work)
     flows.cost(np.ones(len(down)))
-    every, left = np.ones(len(down), dtype=bool), goals.sign != 0
+    either = goals.cone & (goals.sign == 0)  # what moves such a cell serves it, whichever way
+    ways = replace(goals, sign=np.where(either, 1, goals.sign))
+    every, left = np.ones(len(down), dtype=bool), ways.sign != 0
     missing = []
     for i in range(len(goals)):
-        if goals.sign[i] == 0:
-            reach = reach or Reach(matrix, work)
-            if late() or farthest(reach, goals, i, down, up, every) < REACHED:
-                missing.append(i)
-        elif left[i]:
-            left[i] = False
-            way = int(goals.sign[i])
-            moved = None if late() else flows.cheapest(int(goals.cell[i]), way, 1.0, *boxes(goals, i, down, up))
-            if moved is None:
-                missing.append(i)
-            else:
-                left[served(goals, in_units(goals, i, moved), down, up, np.flatnonzero(left))] = False
+        try:
+            if ways.sign[i] == 0:
+                if late() or farthest(reach, goals, i, down, up, every) < REACHED:
+                    missing.append(i)
+            elif left[i]:
+                left[i] = False
+                moved = None if late() else _moved(flows, goals, i, down, up)
+                if moved is None:
+                    missing.append(i)
+                else:
+                    left[served(ways, in_units(goals, i, moved), down, up, np.flatnonzero(left))] = False
+        except WorkEnded:
+            missing.append(i)
     return np.array(missing, dtype=np.int64)
+
+
+def _moved(flows: Flows, goals: Goals, place: int, down: Floats, up: Floats) -> Floats | None:
+    """A flow that reaches a goal, in its units; None where there is none."""
+    cell, sign, sides = int(goals.cell[place]), int(goals.sign[place]), boxes(goals, place, down, up)
+    found = (flows.cheapest(cell, way, 1.0, *sides) for way in ((sign,) if sign else (1, -1)))
+    return next((moved for moved in found if moved is not None), None)
 
 
 def in_units(goals: Goals, place: int, moved: Floats) -> Floats:

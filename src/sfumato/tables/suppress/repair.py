@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals
 from sfumato.kernels.tabular.programs import Flows
+from sfumato.kernels.tabular.work import WorkEnded
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed
 from sfumato.tables.suppress.problem import Problem, of_cells, unproved, within_reach
@@ -22,6 +23,7 @@ from sfumato.tables.suppress.result import Suppression
 __all__ = ["LEFT", "cleaned", "eliminated", "mended", "missed", "suppress_elimination_repair"]
 
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 AT_ONCE = 100
 """After so many flows attackers look again: what was hidden for one goal often serves others."""
@@ -65,32 +67,46 @@ def mended(problem: Problem, hidden: Bools, progress: Progress = quiet) -> tuple
             break
         progress("hiding cells that elimination lacks", tried / ROUNDS)
         largest = short[np.argsort(-problem.goals.amount[short], kind="stable")][:AT_ONCE]
-        goals = directed(problem, problem.goals[largest])
-        state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
-        failed = cover(state, np.arange(len(goals)), problem.open, problem.late)
-        hidden = state.hidden
-        if failed and not problem.late():
-            cells = goals.cell[failed]
-            of = largest[np.isin(problem.goals.cell[largest], cells)]
-            problem, lowered = within_reach(problem, of)
-            mend = Witnesses(flows, directed(problem, lowered), problem.down, problem.up, problem.cost, hidden)
-            cover(mend, np.arange(len(mend.goals)), problem.open, problem.late)
-            hidden = mend.hidden
+        try:
+            problem, hidden = _mended_once(problem, flows, hidden, largest)
+        except WorkEnded:
+            break
     return problem, hidden, False
+
+
+def _mended_once(problem: Problem, flows: Flows, hidden: Bools, short: Ints) -> tuple[Problem, Bools]:
+    """Hide more for some goals; those that nothing reaches are told.
+
+    Raises `WorkEnded` where the work does not suffice to tell which these are.
+    """
+    goals = directed(problem, problem.goals[short])
+    state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
+    failed = cover(state, np.arange(len(goals)), problem.open, problem.late)
+    if failed and not problem.late():
+        of = short[np.isin(problem.goals.cell[short], goals.cell[failed])]
+        problem, lowered = within_reach(problem, of)
+        goals = directed(problem, lowered)
+        state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, state.hidden)
+        cover(state, np.arange(len(goals)), problem.open, problem.late)
+    return problem, state.hidden
 
 
 def cleaned(problem: Problem, hidden: Bools, progress: Progress = quiet) -> Bools:
     """Publish again what a pattern that reaches all goals need not hide, as far as the work goes."""
     cells = np.flatnonzero(hidden)
     own = of_cells(problem, cells)
-    state = Witnesses(Flows(own.matrix, own.work), directed(own), own.down, own.up, own.cost, own.open.copy())
+    try:
+        goals = directed(own)
+    except WorkEnded:
+        return hidden
+    state = Witnesses(Flows(own.matrix, own.work), goals, own.down, own.up, own.cost, own.open.copy())
     clean(state, own.fixed, own.late, progress)
     left = np.zeros_like(hidden)
     left[cells[state.hidden]] = True
     return left
 
 
-def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
+def missed(problem: Problem, goals: Goals, hidden: Bools) -> Ints:
     """Goals that a pattern does not reach, by programs of its hidden cells alone."""
     from sfumato.kernels.tabular.attacker import Need, intervals
 
@@ -118,7 +134,7 @@ def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     return np.sort(np.concatenate([short, rest[_missed_by_flows(problem, goals[rest], hidden)]]))
 
 
-def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
+def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> Ints:
     own = of_cells(replace(problem, goals=goals), np.flatnonzero(hidden))
     return unproved(own.matrix, own.goals, own.down, own.up, own.work, own.late)
 
@@ -142,4 +158,5 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     problem, hidden, enough = mended(problem, hidden, mending)
     if enough:
         hidden = cleaned(problem, hidden, cleaning)
-    return problem.result(hidden, "elimination, mended by flows", note=None if enough else LEFT)
+    found = problem.result(hidden, "elimination, mended by flows", note=None if enough else LEFT)
+    return replace(found, enough=enough)

@@ -55,6 +55,8 @@ class Suppression:
         How it was found.
     stages
         What was done under `auto`, in order.
+    enough
+        Whether the work sufficed for all goals; else some may be missed that could be reached.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Suppression:
     reason: tuple[str, ...] = ()
     method: str = ""
     stages: tuple[Stage, ...] = ()
+    enough: bool = True
 
     def tidy(self) -> list[dict[str, object]]:
         """The result as rows."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.work import Work
+from sfumato.kernels.tabular.work import Work, WorkEnded
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.exact import Search
 from sfumato.tables.suppress.flow import flow_pattern
@@ -98,13 +98,13 @@ def suppress_in_stages(problem: Problem, factor: float = 1.0, progress: Progress
     course.problem = replace(part, work=problem.work)
     course.ended("flows", hidden, part)
     if not enough:
-        return course.result("elimination, mended by flows", note=LEFT)
+        return replace(course.result("elimination, mended by flows", note=LEFT), enough=False)
     if not len(part.goals):
         course.hidden = problem.fixed.copy()
         return course.result("none", 0.0)
     part = course.budget(CLEANING)
     course.ended("clean-up", cleaned(part, hidden, cleaning), part)
-    if course.spent > FEW * factor or part.late():
+    if course.spent > budget(problem, FEW) * factor or part.late():
         return course.result("elimination, mended by flows")
     method = "elimination, mended by flows"
     part = course.budget(FLOWS)
@@ -117,7 +117,10 @@ def suppress_in_stages(problem: Problem, factor: float = 1.0, progress: Progress
     if part.late():
         return course.result(method)
     part = course.budget(SEARCH)
-    search = Search(part, hidden, searching)
+    try:
+        search = Search(part, hidden, searching)
+    except WorkEnded:
+        return course.result(method)
     search.run()
     if not search.closed() and search.gap < CLOSE:
         part.work.limit *= 1 + LONGER

@@ -129,13 +129,13 @@ def protected_against_unions(
     -------
     tuple
         The pattern, what was judged of it, and the unions that were asked for. Unions that are still unsafe are those
-        that no pattern protects.
+        that no pattern protects, or for which the work did not suffice.
     """
     asked = {union.name: union for union in begun}
     while True:
         found = solve(tuple(asked.values()))
         told = judge(found)
         new = {union.name: union for union in told.unsafe if union.name not in asked}
-        if not new:
+        if not new or not found.enough:
             return found, told, tuple(asked.values())
         asked |= new
