@@ -20,6 +20,11 @@ RNG = np.random.default_rng(61)
 BEFORE = pl.DataFrame({"x": RNG.standard_normal(N), "sex": RNG.integers(0, 2, N), "region": RNG.choice(["n", "s"], N)})
 
 
+def drawn():
+    """The same draws for each test, in whatever order they run."""
+    return np.random.default_rng(7)
+
+
 def measured(after, columns, by, told, book=None):
     pair = Pair(BEFORE, after, book or Codebook(), columns, by, aligned=True)
     sensitive = sensitive_categories(Codebook() if book is None else book)
@@ -36,7 +41,7 @@ def test_sensitive_is_what_is_said_to_be_whatever_its_role():
 def test_indicators_alone_are_attacked():
     names = ("region=n", "region=s")
     noisy = np.column_stack([(BEFORE["region"] == v).cast(pl.Float64).to_numpy() for v in "ns"])
-    noisy = noisy + 0.5 * RNG.standard_normal((N, 2))
+    noisy = noisy + 0.5 * drawn().standard_normal((N, 2))
     after = BEFORE.drop("region").with_columns(pl.Series(n, noisy[:, j]) for j, n in enumerate(names))
     told = Disclosure([Additive(names, 0.25 * np.eye(2), values=(0, 1), indicators_of="region")])
     found = measured(after, (), (), told)
@@ -56,11 +61,11 @@ def test_exchanged_texts_alone_are_no_numbers_to_attack():
 @pytest.mark.parametrize("masked", ["noise", "exchange"])
 def test_strata_that_were_released_at_random_are_not_known_to_attackers(masked):
     """Were they, every record with its own released stratum would be found: h = 1 throughout."""
-    noise = 0.3 * RNG.standard_normal((N, 2))
+    noise = 0.3 * drawn().standard_normal((N, 2))
     sex = (
         BEFORE["sex"] + noise[:, 1]
         if masked == "noise"
-        else pl.Series("sex", RNG.permutation(BEFORE["sex"].to_numpy()))
+        else pl.Series("sex", drawn().permutation(BEFORE["sex"].to_numpy()))
     )
     after = BEFORE.with_columns(pl.col("x") + noise[:, 0], sex.alias("sex"))
     second = (
@@ -78,7 +83,7 @@ def test_strata_that_were_released_at_random_are_not_known_to_attackers(masked):
 
 
 def test_strata_that_stayed_are_known():
-    after = BEFORE.with_columns(pl.col("x") + 0.3 * RNG.standard_normal(N))
+    after = BEFORE.with_columns(pl.col("x") + 0.3 * drawn().standard_normal(N))
     told = Disclosure([Additive(("x",), [[0.09]])])
     known, unknown = (measured(after, ("x",), by, told) for by in (("sex", "region"), ()))
     best = [f.of("h_rank", group="all", at=0, attack="worst").value for f in (known, unknown)]
@@ -88,7 +93,7 @@ def test_strata_that_stayed_are_known():
 
 def test_households_are_attacked_without_being_asked_for():
     before = BEFORE.with_columns(pl.Series("hh", np.arange(N) // 2))
-    noise = np.repeat(RNG.standard_normal(N // 2), 2)
+    noise = np.repeat(drawn().standard_normal(N // 2), 2)
     after = before.with_columns(pl.col("x") + noise)
     book = Codebook({"hh": Variable(role="household")})
     told = Disclosure([Additive(("x",), [[1.0]], draw_by="household")])
@@ -101,7 +106,7 @@ def test_households_are_attacked_without_being_asked_for():
 
 def averaged():
     """Two tables with a number that was replaced by means of ten, a stratum, a key and an outcome."""
-    before = BEFORE.sort("x").with_columns(ill=pl.Series(RNG.choice(["no", "yes"], N)))
+    before = BEFORE.sort("x").with_columns(ill=pl.Series(drawn().choice(["no", "yes"], N)))
     after = before.with_columns(pl.col("x").mean().over(pl.int_range(N) // 10))
     book = Codebook({"x": Variable(kind="continuous"), "ill": Variable(role="outcome", kind="categorical")})
     pair = Pair(before, after, book, ("x",), ("sex",), aligned=True)
