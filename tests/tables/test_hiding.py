@@ -37,6 +37,7 @@ def test_some_tables_need_it():
     assert any(one.audit.insider or one.unions["unsafe"] for one in done)
 
 
+@pytest.mark.slow
 def test_how_good_a_pattern_is_goes_by_the_first_search():
     """Sums of hidden cells and contributors only add to what is asked: no pattern is cheaper than the first bound."""
     for seed in range(3):
@@ -45,6 +46,7 @@ def test_how_good_a_pattern_is_goes_by_the_first_search():
         assert inside.suppression.gap == pytest.approx(1 - outsider.secondary_value / inside.secondary_value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_same_secret_gives_the_same_pattern_and_another_one_may_not():
     one, same = (protect(table(), ["n(2)", "p(15)"], secret=KEY, reader="outsider") for _ in range(2))
     assert one.table.cells.equals(same.table.cells)
@@ -82,6 +84,7 @@ def test_a_table_file_without_ids_holds_against_who_is_alone_but_knows_no_unions
     assert done.audit.insider == 0
 
 
+@pytest.mark.slow
 def test_letters_hide_more_or_fail_with_a_way_out():
     rng = np.random.default_rng(0)
     people = pl.DataFrame({name: rng.integers(0, 3, 30).astype(str) for name in "abc"})

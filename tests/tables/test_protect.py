@@ -229,7 +229,7 @@ def test_an_exact_search_ends_at_the_same_place_everywhere():
     assert one.table.cells.equals(two.table.cells)
 
 
-@pytest.mark.parametrize("method", ["flow", "elimination", "optimal"])
+@pytest.mark.parametrize("method", ["flow", "elimination", pytest.param("optimal", marks=pytest.mark.slow)])
 def test_long_work_tells_how_far_it_is(method):
     told = []
     protect(three_way(), ["n(3)", "p(10)"], method=method, progress=lambda what, share: told.append((what, share)))

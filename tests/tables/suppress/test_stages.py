@@ -38,6 +38,7 @@ def test_each_stage_is_safe_and_no_dearer_than_the_one_before_it(kind: str, seed
     assert all(now <= before * (1 + 1e-6) for before, now in pairwise(costs))
 
 
+@pytest.mark.slow
 def test_small_tables_are_proved_optimal() -> None:
     for seed in range(4):
         small, primary, level = grid(np.random.default_rng(seed), (8, 8), share=0.15)
@@ -48,6 +49,7 @@ def test_small_tables_are_proved_optimal() -> None:
         assert spent(small, one.secondary) == pytest.approx(spent(small, two.secondary))
 
 
+@pytest.mark.slow
 def test_the_work_is_the_same_each_time_and_more_of_it_is_no_dearer() -> None:
     small, primary, level = grid(np.random.default_rng(3), (6, 6, 6))
     asked = {**free(small), **levels(level, False)}

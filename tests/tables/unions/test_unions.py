@@ -54,7 +54,7 @@ def of_firms(records, holdings):
     return Case(judge(table, RULES))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("batch", range(20))
 @pytest.mark.parametrize("holdings", [False, True])
 def test_no_union_of_a_protected_table_is_unsafe(batch, holdings):
