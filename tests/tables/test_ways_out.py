@@ -37,6 +37,28 @@ def test_what_is_wrong_comes_first_and_more_work_only_where_it_may_help(done):
     assert second.startswith("--work 4")
 
 
+def test_a_search_that_ended_too_early_may_go_on(done):
+    ended = replace(done, suppression=replace(done.suppression, enough=False), audit=replace(done.audit, exact=1))
+    assert any(way.startswith("--work 4") for way in ended.ways_out)
+
+
+def test_levels_can_be_given_up_for_sums_alone(done):
+    short = {"levels": Levels(4, 3, 1, 0), "audit": replace(done.audit, levels=Levels(4, 3, 1, 0))}
+    sums = replace(done, reader=replace(done.reader, whole=False), **short)
+    assert any("--protect exact" in way for way in sums.ways_out)
+    assert not any(
+        "--protect exact" in way for way in replace(done, **short).ways_out
+    )  # a count has no level to give up
+
+
+def test_without_levels_the_equations_decide_of_sums_but_not_of_counts(done):
+    unproved = {"levels": None, "audit": replace(done.audit, levels=Levels(4, 3, 0, 1))}
+    assert replace(done, reader=replace(done.reader, whole=False), **unproved).ok
+    counts = replace(done, **unproved)
+    assert not counts.ok
+    assert counts.ways_out[0].startswith("Of 4 goals 1 could not be proved")
+
+
 def test_sums_and_contributors_are_named_where_the_reader_may_be_one(done):
     inside = replace(
         done,

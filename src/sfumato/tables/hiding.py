@@ -40,7 +40,8 @@ Bools = NDArray[np.bool_]
 ROUNDS = 20
 """So often a pattern is looked for anew; three were enough wherever it was tried."""
 AGAIN = 0.25
-"""So much of the usual work goes into each search after the first, whose bound holds for them all."""
+"""So much of the usual work goes into each search after a first one that came to its last stage: its bound holds for
+them all. In larger tables none does, and the first stages need all of the work again."""
 MOST_RAISED = 3
 """So far from its value a count must be able to be at most, for the sake of whole numbers."""
 WHOLE = "Counts are whole numbers: more was hidden, so that for each unsafe one several are possible."
@@ -141,7 +142,7 @@ class _Search:
         self.insiders: list[Insider] = []
         self.raised = np.zeros(merged.system.size)
         self.bound: float | None = None
-        self.searches = 0
+        self.searches, self.thorough = 0, False
 
     def proved(self, found: Suppression) -> Suppression:
         """The last pattern, and how good it is: of what was asked at first, all that was asked later costs more."""
@@ -189,12 +190,13 @@ class _Search:
             method=how.method,
             **dict[str, Any](wide.given),
             insiders=(*wide.insiders, *self.insiders),
-            work=how.work if self.searches == 1 else how.work * AGAIN,
+            work=how.work * (AGAIN if self.thorough else 1.0),
             seconds=None if how.seconds is None else max(0.0, self.until - monotonic()),
             progress=progress,
         )
         if self.searches == 1:
             self.bound = found.bound
+            self.thorough = any(stage.name == "search" for stage in found.stages)
         return wide.narrowed(found)
 
     def _levels(self, unions: bool) -> dict[str, Floats | None]:

@@ -117,8 +117,15 @@ class Protected:
 
     @property
     def ok(self) -> bool:
-        """Whether every unsafe cell, and every unsafe sum of cells, holds against the reader."""
-        return self.audit.passed and not (self.reader.contributor and self.unions and self.unions["unsafe"])
+        """Whether every unsafe cell, and every unsafe sum of cells, holds against the reader.
+
+        Without levels the equations decide of sums whether a value is known exactly, in tables of any size; of counts
+        it must be decided with all of them whole.
+        """
+        inside = self.reader.contributor and bool(self.audit.insider or (self.unions and self.unions["unsafe"]))
+        if self.levels is None and not self.reader.whole:
+            return self.audit.exact == 0 and not inside
+        return self.audit.passed and not inside
 
     @property
     def last(self) -> None:

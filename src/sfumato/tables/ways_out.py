@@ -22,13 +22,13 @@ def ways_out(done: Protected) -> Iterator[str]:
         A protected table that is not `ok`.
     """
     yield from _wrong(done)
-    levels = done.levels
-    if levels is not None and levels.unproved:
-        yield "--work 4 (`work=4`) allows four times the work: what is not proved may hold all the same."
+    levels = done.audit.levels
+    if not done.suppression.enough or (levels is not None and levels.unproved):
+        yield "--work 4 (`work=4`) allows four times the work, for the search and for the proofs."
     if done.reader.letters:
         yield "Two letters tell more than one. Without --tell-unsafe (`tell_unsafe`) less must be hidden."
     yield _COARSER
-    if done.levels is not None and not done.audit.exact and done.table.value:
+    if done.levels is not None and not done.audit.exact and not done.reader.whole:
         yield (
             "--protect exact (`protect='exact'`) asks only that no unsafe value is known exactly, not how closely it "
             "is bounded. The documentation says so."
@@ -36,7 +36,8 @@ def ways_out(done: Protected) -> Iterator[str]:
 
 
 def _wrong(done: Protected) -> Iterator[str]:
-    audit, levels, unions = done.audit, done.levels, done.unions
+    audit, unions = done.audit, done.unions
+    levels = None if done.levels is None and not done.reader.whole else audit.levels
     if audit.exact:
         yield f"{_many(audit.exact, 'unsafe cell')} can be worked out exactly."
     if levels is not None and levels.short:

@@ -73,6 +73,8 @@ def test_it_is_told_whether_the_choice_of_cells_hangs_on_a_secret(done):
 def test_without_levels_it_is_told_what_was_not_asked(done):
     assert "not how closely" in " ".join(papers_of_protected(replace(done, levels=None)).sentences)
     assert "not how closely" not in " ".join(papers_of_protected(done).sentences)
+    unproved = replace(done.audit, levels=replace(done.audit.levels, unproved=1))
+    assert "equations alone" in " ".join(papers_of_protected(replace(done, levels=None, audit=unproved)).sentences)
 
 
 def test_titles():

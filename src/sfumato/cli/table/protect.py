@@ -255,6 +255,8 @@ def _show(done: Protected) -> None:
         print(
             f"Worked out exactly: {told['audit']['exact']} unsafe cells. How closely others are bounded was not asked."
         )
+        if done.audit.levels is not None and (rest := done.audit.levels.unproved):
+            print(f"Of {rest} it was proved by the equations alone; that values are 0 or more may tell more.")
     if unions is not None:
         left = f"; of {unions['left']} equations not every one" if unions["left"] else ""
         print(f"Sums of hidden cells that totals tell: {unions['judged']} judged{left}, {unions['unsafe']} unsafe.")

@@ -90,6 +90,10 @@ _UNIONS = (
     "rules, as a cell is."
 )
 _NO_LEVELS = "It was only asked that no unsafe value can be worked out exactly, not how closely it can be bounded."
+_EQUATIONS = (
+    "The table is large: that a value cannot be worked out was proved by the equations alone. That values are 0 or "
+    "more may tell more of some."
+)
 _KEYED = (
     "Which cells are hidden beside unsafe ones hangs on the custodian’s secret, so that nobody can run the search "
     "again and compare."
@@ -162,6 +166,8 @@ def papers_of_protected(done: Protected) -> TablePapers:
     said = [_HIDDEN, *_of_rules(done), _EMPTY, *_of_reader(done), *_of_unions(done), _AGAINST, _costs_said(done)]
     if done.levels is None:
         said.append(_NO_LEVELS)
+        if done.audit.levels is not None and done.audit.levels.unproved:
+            said.append(_EQUATIONS)
     if not done.reader.letters:
         said.append("Which of the hidden cells are the unsafe ones is not told: all have status x.")
     if not done.ok:
