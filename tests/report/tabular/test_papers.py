@@ -70,6 +70,22 @@ def test_it_is_told_whether_the_choice_of_cells_hangs_on_a_secret(done):
     assert "custodian’s secret" in keyed
 
 
+def test_that_sums_of_hidden_cells_are_safe_is_said_only_where_it_holds(done):
+    """Without ids nothing is known of them; for an outsider nothing is prevented; forced out they may be unsafe."""
+    told = {"judged": 3, "unsafe": 0, "left": 0}
+
+    def said(**more):
+        return " ".join(papers_of_protected(replace(done, **more)).sentences)
+
+    assert done.reader.contributor
+    assert "these sums are as safe" in said(unions=told)
+    assert "these sums are as safe" not in said(unions=None)
+    assert "these sums are as safe" not in said(unions=told | {"unsafe": 1})
+    outside = replace(done.reader, contributor=False)
+    assert "these sums are as safe" not in said(unions=told, reader=outside)
+    assert "No reader was taken to be a contributor" in said(unions=told, reader=outside)
+
+
 def test_without_levels_it_is_told_what_was_not_asked(done):
     assert "not how closely" in " ".join(papers_of_protected(replace(done, levels=None)).sentences)
     assert "not how closely" not in " ".join(papers_of_protected(done).sentences)

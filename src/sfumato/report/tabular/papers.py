@@ -81,13 +81,14 @@ _HIDDEN = (
     "true value lies between them."
 )
 _WHOLE = "Ends of the intervals of counts are rounded inwards to whole numbers."
-_LARGE = (
-    "The table is large: it was proved of every unsafe cell that its value stays as uncertain as its rule asks. Where "
-    "`lower` and `upper` are empty, they were not worked out."
-)
+_LARGE = "Where `lower` and `upper` of a hidden cell are empty, they were not worked out: the table is large."
 _UNIONS = (
     "A published total less its published parts is the sum of its hidden parts: these sums are as safe, by the same "
     "rules, as a cell is."
+)
+_OUTSIDERS = (
+    "No reader was taken to be a contributor. One who is alone in hidden cells may work out others; and a published "
+    "total less its published parts may tell a sum of hidden cells that a rule would call unsafe."
 )
 _NO_LEVELS = "It was only asked that no unsafe value can be worked out exactly, not how closely it can be bounded."
 _EQUATIONS = (
@@ -217,7 +218,10 @@ def _open(done: Protected) -> bool:
 
 
 def _of_unions(done: Protected) -> list[str]:
-    return [] if done.unions is None else [_UNIONS]
+    """What holds of sums of hidden cells, and of contributors: only what was enforced, and is so."""
+    if done.reader.contributor and done.unions is not None and not done.unions["unsafe"]:
+        return [_UNIONS]
+    return [_OUTSIDERS] if done.audit.insider is not None and not done.reader.contributor else []
 
 
 def _costs_said(done: Protected) -> str:
