@@ -17,7 +17,7 @@ from sfumato.errors import DataError
 from sfumato.gate.plain_files import read_plain
 from sfumato.gate.policy import Policy
 
-__all__ = ["Config", "DatasetConfig", "OidcConfig", "ServerConfig", "TableSource", "read_config"]
+__all__ = ["Chance", "Config", "DatasetConfig", "OidcConfig", "ServerConfig", "TableSource", "read_config"]
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -49,6 +49,23 @@ class TableSource(Described):
         return url
 
 
+class Chance(Described):
+    """Columns that hang on one another in these data by chance alone.
+
+    Parameters
+    ----------
+    columns
+        Which.
+    because
+        Why a steward thinks so.
+    """
+
+    model_config = _FROZEN
+
+    columns: tuple[str, ...] = Field(min_length=2, max_length=3)
+    because: str = Field(min_length=1, max_length=2000)
+
+
 class DatasetConfig(Described):
     """A data set: its versions, and what is known about it.
 
@@ -68,6 +85,10 @@ class DatasetConfig(Described):
         Combinations of codes that cannot be.
     cohorts
         Derived variables, by formulas over variables.
+    missing_told
+        Numbers of which it is no secret whether somebody's value is there.
+    chance
+        What was found to hang together, and does so by chance; counts once a second steward confirmed it.
     """
 
     model_config = _FROZEN
@@ -79,6 +100,8 @@ class DatasetConfig(Described):
     levels: dict[str, dict[str, str | dict[str, str]]] = Field(default_factory=dict)
     never: tuple[dict[str, str], ...] = ()
     cohorts: dict[str, str] = Field(default_factory=dict)
+    missing_told: tuple[str, ...] = ()
+    chance: tuple[Chance, ...] = ()
 
     @field_validator("never", mode="before")
     @classmethod
@@ -139,6 +162,8 @@ class ServerConfig(Described):
         Whether browsers send cookies over https alone; true where there are hosts.
     oidc
         An identity provider.
+    verify
+        The hour, `"03:00"`, at which all that was given is proved every day (UTC).
     """
 
     model_config = _FROZEN
@@ -146,6 +171,7 @@ class ServerConfig(Described):
     hosts: tuple[str, ...] = Field(default=(), max_length=50)
     secure_cookies: bool | None = None
     oidc: OidcConfig | None = None
+    verify: str | None = Field(default=None, pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")
 
     @field_validator("hosts")
     @classmethod
@@ -176,6 +202,8 @@ class Config(Described):
         By name.
     policies
         By name; one is named `public`.
+    log
+        The file that every entry is written to before its answer leaves; beside the secret where none is named.
     server
         How it is served.
     """
@@ -187,6 +215,7 @@ class Config(Described):
     secret_file: str = Field(min_length=1)
     datasets: dict[str, DatasetConfig] = Field(default_factory=dict)
     policies: dict[str, Policy] = Field(min_length=1)
+    log: str | None = Field(default=None, min_length=1)
     server: ServerConfig = ServerConfig()
 
     _base: Path = PrivateAttr(default_factory=Path)

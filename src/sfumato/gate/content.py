@@ -58,9 +58,9 @@ def refuse_unknown(request: Margin, where: Where, records: Records) -> None:
     if request.version not in records.versions:
         raise DataError(f"There is no version {request.version!r}. Versions: {', '.join(records.versions)}.")
     for node in (*request.nodes, *where):
-        if node.variable not in structure.codes:
+        if node.variable not in structure.variables:
             raise DataError(
-                f"There is no variable {node.variable!r} with codes. Variables: {', '.join(structure.codes)}."
+                f"There is no variable {node.variable!r} with codes. Variables: {', '.join(structure.variables)}."
             )
         if node.level and (node.variable, node.level) not in structure.levels:
             own = [level for name, level in sorted(structure.levels) if name == node.variable]

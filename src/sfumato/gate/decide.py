@@ -116,5 +116,5 @@ def refuse_unknown(policy: Policy, records: Records) -> None:
 
 def margin_of(text: str, records: Records, version: str | None = None) -> Margin:
     """A table as commands write it."""
-    names = list(dict.fromkeys([*records.codes, *records.numbers]))
+    names = list(dict.fromkeys([*records.structure.variables, *records.numbers]))
     return parsed(text, names, records.structure.levels, version or records.versions[0])

@@ -180,7 +180,7 @@ def maximal_of(
 ) -> Maximal:
     """The same for coded records, and some of their variables."""
     names = tuple(variables) if variables is not None else records.structure.variables
-    if odd := [name for name in names if name not in records.structure.codes]:
+    if odd := [name for name in names if name not in records.structure.variables]:
         raise DataError(f"{', '.join(map(repr, odd))}: no such variable with codes.")
     if not names:
         raise DataError("There is no variable with codes.")

@@ -22,7 +22,7 @@ from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import FIRST
 from sfumato.gate.plain_files import read_plain
 from sfumato.gate.records import Codes, Records
-from sfumato.gate.structure import MISSING, Structure
+from sfumato.gate.structure import KNOWN, KNOWN_OF, MISSING, Structure
 from sfumato.kernels.tabular.combinations import LARGEST
 from sfumato.kernels.tabular.keys import BITS
 
@@ -48,6 +48,8 @@ def records_of(
     versions: Sequence[tuple[str, pl.DataFrame]] = (),
     first: str = FIRST,
     secret: bytes | None = None,
+    chance: Sequence[Sequence[str]] = (),
+    search: bool = True,
 ) -> Records:
     """Code a table of records, or of counts, and its further versions.
 
@@ -73,6 +75,10 @@ def records_of(
         Name of the first version.
     secret
         What the keys of perturbed tables are drawn with; without it none can be made.
+    chance
+        Sets of columns that hang on one another by chance alone, as stewards confirmed.
+    search
+        Whether dependences between columns are searched for; without, those that are declared are all that counts.
 
     Raises
     ------
@@ -96,6 +102,8 @@ def records_of(
     if odd := [c for c in whole.columns if c.startswith("@")]:
         raise DataError(f"{', '.join(map(repr, odd))}: names of variables cannot begin with @.")
     coded = {name: found for name in whole.columns if (found := _coded(whole[name])) is not None}
+    values = {n: _numbers(whole[n], n, book) for n in whole.columns if whole[n].dtype.is_numeric()}
+    coded |= _whether_known(values, coded)
     lines = {name: _cohort(whole, coded, name, formula, book) for name, formula in (cohorts or {}).items()}
     codes = {name: labels for name, (_, labels) in coded.items()}
     structure = Structure(
@@ -105,11 +113,11 @@ def records_of(
         lines,
         sensitive=frozenset(n for n in whole.columns if n in book and book[n].private),
         signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
-        missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items()},
+        missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items() if n in whole.columns},
     )
     held = slice(None) if weights is None else weights > 0
     own: dict[str, Codes] = {name: column[held] for name, (column, _) in coded.items()}
-    numbers = {n: _numbers(whole[n], n, book)[held] for n in whole.columns if whole[n].dtype.is_numeric()}
+    numbers = {name: value[held] for name, value in values.items()}
     _refuse_occurring(structure, own)
     return Records(
         structure,
@@ -269,6 +277,14 @@ def _missing(name: str, labels: Sequence[str], column: pl.Series, book: Codebook
         named = held.filter(book.missing(name, column.dtype)).select(as_texts(pl.col(name), column.dtype))
         gone |= set(named.to_series().to_list())
     return frozenset(gone)
+
+
+def _whether_known(
+    values: Mapping[str, NDArray[np.float64]], coded: Mapping[str, Any]
+) -> dict[str, tuple[Codes, tuple[str, ...]]]:
+    """Of numbers without codes, whether their values are there: nobody asks by it, and sums are judged by it."""
+    gone = {name: np.isnan(value) for name, value in values.items() if name not in coded}
+    return {KNOWN_OF + name: (own.astype(np.uint8), (KNOWN, MISSING)) for name, own in gone.items() if own.any()}
 
 
 def _numbers(column: pl.Series, name: str, book: Codebook) -> NDArray[np.float64]:

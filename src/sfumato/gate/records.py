@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.gate.dependences.found import Dependence
 from sfumato.gate.margin import FIRST, Node, base_of
 from sfumato.gate.structure import LIFE, MISSING, Structure
 from sfumato.kernels.tabular.tally import Counted, counted
@@ -50,6 +51,8 @@ class Records:
         How many people stand in one version (line) and not in another (column), changed or not.
     factors
         Variables of numbers whose kind says that they are categories.
+    found
+        Dependences between columns that were found in the data, most telling first.
     """
 
     structure: Structure
@@ -61,6 +64,7 @@ class Records:
     words: Words | None = None
     arrivals: Ints | None = None
     factors: frozenset[str] = frozenset()
+    found: tuple[Dependence, ...] = ()
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was worked out about parts of them and may be wanted again."""
     _scopes: dict[tuple[str, ...], Scope] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -17,7 +17,7 @@ from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
 from sfumato.kernels.tabular.combinations import Rule, projected
 
-__all__ = ["KNOWN", "LIFE", "MISSING", "Structure"]
+__all__ = ["KNOWN", "KNOWN_OF", "LIFE", "MISSING", "Structure"]
 
 Ints = NDArray[np.int64]
 
@@ -25,6 +25,8 @@ MISSING = "(missing)"
 """The category of a missing value."""
 KNOWN = "(known)"
 """The level that every variable has by itself: whether its value is there or missing. Complete cases are cut by it."""
+KNOWN_OF = "@known of "
+"""Before the name of a number without codes: the variable that says whether its value is there or missing."""
 LIFE = "@versions"
 """The variable that says in which versions a record stands as it is; no variable of the data can be named so."""
 
@@ -87,8 +89,14 @@ class Structure:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """All variables."""
-        return tuple(self.codes)
+        """All variables with codes that have a name of their own: those that somebody can ask by."""
+        return tuple(name for name in self.codes if not name.startswith("@"))
+
+    def known(self, variable: str) -> Node | None:
+        """What says whether a variable's value is there or missing; None where it is there in every record."""
+        if variable in self.codes:
+            return Node(variable, KNOWN) if self.missing.get(variable) else None
+        return Node(KNOWN_OF + variable) if KNOWN_OF + variable in self.codes else None
 
     def over(self, versions: Sequence[str]) -> Structure:
         """The same with the variable that tells versions apart, where there are several."""

@@ -226,7 +226,7 @@ def _refuse_unknown(name: str, records: Records) -> None:
     if "@" in name and not node.level:
         raise DataError(f"{name!r} names no level: leave the @ out.")
     if node.variable not in structure.codes and node.variable not in records.numbers:
-        known = ", ".join(dict.fromkeys((*structure.codes, *records.numbers)))
+        known = ", ".join(dict.fromkeys((*structure.variables, *records.numbers)))
         raise DataError(f"There is no variable {node.variable!r}. Variables: {known}.")
     if node.level and (node.variable, node.level) not in structure.levels:
         own = [level for variable, level in sorted(structure.levels) if variable == node.variable]
@@ -256,7 +256,7 @@ def _with_complete(request: Request, wanted: Any, records: Records) -> Request:
     """Which variables must be known of a record."""
     own = {node_of(name).variable for name in request.names}
     if wanted == "project":
-        own |= {*records.structure.codes, *records.numbers}
+        own |= {*records.structure.variables, *records.numbers}
     elif isinstance(wanted, list | tuple) and all(isinstance(one, str) for one in wanted):
         for name in wanted:
             _refuse_unknown(name, records)

@@ -111,7 +111,7 @@ class Describing(Core):
         for variable, level in sorted(structure.levels):
             levels.setdefault(variable, {})[level] = structure.groups(Node(variable, level))
         names = list(
-            dict.fromkeys([*(n for n in known if n in structure.codes or n in records.numbers), *structure.codes])
+            dict.fromkeys([*(n for n in known if n in structure.codes or n in records.numbers), *structure.variables])
         )
         made = []
         for name in names:
