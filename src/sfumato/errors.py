@@ -10,6 +10,7 @@
     │   ├── NotInMemory        rows are asked for as a frame that stay where they are
     │   ├── TooManyGroups      a question whose answer has too many rows to hold
     │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
+    │   ├── GateStopped        a gate whose store or log is not what it was: nothing is told by it
     │   ├── LimitReached       no more requests, grants or attempts for now
     │   ├── KeyUsed            a request's key that stood with another request
     │   └── NotThere           an id that there is not
@@ -34,6 +35,7 @@ __all__ = [
     "EmptyRelease",
     "FileError",
     "FormulaError",
+    "GateStopped",
     "KeyUsed",
     "LimitExceeded",
     "LimitReached",
@@ -148,6 +150,10 @@ class TooManyGroups(DataError):
 
 class DataStopped(DataError):
     """A data set of a gate that stands still: its file, or what is said about it, is not what it was."""
+
+
+class GateStopped(DataError):
+    """A gate that stands still: its store or its log is not what it was, or one of them was set back."""
 
 
 class LimitReached(DataError):

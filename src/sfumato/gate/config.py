@@ -245,6 +245,11 @@ class Config(Described):
         return self._base / name
 
     @property
+    def log_path(self) -> Path:
+        """The file of the log."""
+        return self.path(f"{self.secret_file}.ledger" if self.log is None else self.log)
+
+    @property
     def store_url(self) -> str:
         """The store, its file seen from the configuration's folder."""
         if self.store.startswith("sqlite:///") and not self.store.startswith("sqlite:////"):

@@ -14,7 +14,7 @@ from sfumato.gate.margin import canonical_json
 
 __all__ = ["GENESIS", "KINDS", "Entry", "Kind", "chained", "first_fault", "from_line", "now", "read_head", "to_line"]
 
-Kind = Literal["request", "repeat", "offer", "exception", "user", "edge", "policy", "version"]
+Kind = Literal["request", "repeat", "offer", "exception", "user", "edge", "policy", "version", "log"]
 KINDS: tuple[str, ...] = get_args(Kind)
 """What an entry can be about."""
 GENESIS = "0" * 64

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.derived import Described, State
+from sfumato.gate.log import Log
 from sfumato.gate.policy import Policy
 from sfumato.gate.serving.analysing import Analysing
 from sfumato.gate.serving.asking import Answer
@@ -15,11 +17,15 @@ from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
 from sfumato.gate.serving.describing import Describing
 from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
 from sfumato.gate.serving.people import People
+from sfumato.gate.serving.standing import stood
 from sfumato.gate.serving.stewarding import Stewarding, Waiting
 from sfumato.gate.serving.surveying import Surveying
 from sfumato.gate.serving.trying import Tried, Trying
 from sfumato.gate.serving.verifying import Verifying, verify_file
 from sfumato.gate.world import PUBLIC
+
+if TYPE_CHECKING:
+    from sfumato.gate.store.store import Store
 
 __all__ = ["Answer", "Gate", "Login", "Release", "Settled", "Token", "Tried", "Visitor", "Waiting", "verify_file"]
 
@@ -77,9 +83,10 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
         """
         store = _store().make(config.store_url)
         try:
+            store.log = _begun(store, config.log_path)
             with store.writing([]) as writer:
                 writer.public()
-            gate = cls(config, store)
+            gate = cls(config, store, stood(store))
             for name, policy in sorted(_policies(config).items()):
                 if name not in gate._state.policies:
                     gate.set_policy(name, policy)
@@ -95,13 +102,25 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
         Raises
         ------
         DataError, FileError
-            There is no store, it is of another version or was made with another secret, or cannot be reached.
+            There is no store, it is of another version or was made with another secret, or cannot be reached; its log
+            is missing, it was set back behind that, or what it holds does not follow from its entries.
         MissingExtra
             Without the packages of the extra `server`.
         """
         store = _store().open(config.store_url)
         try:
-            return cls(config, store)
+            store.log = Log.open(config.log_path)
+            return cls(config, store, stood(store))
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def look(cls, config: Config) -> Gate:
+        """Open a gate to look for what is wrong with it: it can be verified, and nothing is asked of it or written."""
+        store = _store().open(config.store_url)
+        try:
+            return cls(config, store, State())
         except BaseException:
             store.close()
             raise
@@ -173,6 +192,13 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
                 writer, state, "version", COMMAND_LINE, name, {**body, "broken": broken}
             ),
         )
+
+
+def _begun(store: Store, path: Path) -> Log:
+    """The log of a gate that is brought up; a new store's is begun."""
+    with store.seeing() as view:
+        new = not view.head()[0]
+    return Log.begin(path) if new and not path.exists() else Log.open(path)
 
 
 def _policies(config: Config) -> dict[str, Policy]:

@@ -128,7 +128,7 @@ def test_who_is_in_the_scope_alone_moves_the_mean_no_further_than_noise(opened):
         answer = gate.analyse("ann", "ward", "mean", "cost ~ 1")
         means.append((figures(answer)[0], figures(answer, 2)[0]))
         gate.close()
-        for file in gate.config.folder.glob("gate.db*"):
+        for file in (*gate.config.folder.glob("gate.db*"), gate.config.log_path):
             file.unlink()
     assert abs(means[0][0] - means[1][0]) < 4 * means[0][1]
     assert means[1][1] < 2 * means[0][1]

@@ -110,7 +110,7 @@ def test_a_gate_that_runs_stops_when_its_ledger_is_cut(gate):
     for name in ("answers", "releases", "knowledge", "versions", "policies", "ledger"):
         run(gate, f"DELETE FROM {name} WHERE seq > {seq}")
     run(gate, f"UPDATE chain SET seq = {seq}, hash = '{digest}'")
-    with pytest.raises(DataError, match="The ledger is not what it was"):
+    with pytest.raises(DataError, match="The store was set back"):
         gate.ask("ann", "ward", table("B"))
 
 

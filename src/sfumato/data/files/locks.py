@@ -17,14 +17,19 @@ __all__ = ["TAKEN", "abandoned", "hold", "lock_of", "locked"]
 TAKEN = (TimeoutError, PermissionError)
 """What `hold` raises where somebody else has the lock, or the file is another user's."""
 
+_POLL = 0.002
+"""Seconds after which one who waits looks again."""
 
-def hold(file: Path) -> BaseFileLock:
-    """Hold a lock, without waiting for it.
+
+def hold(file: Path, wait: float = 0) -> BaseFileLock:
+    """Hold a lock.
 
     Parameters
     ----------
     file
         The file of the lock, which is made where it is missing, and has no content.
+    wait
+        Most seconds that somebody else may have it first.
 
     Returns
     -------
@@ -50,7 +55,7 @@ def hold(file: Path) -> BaseFileLock:
     """
     import filelock
 
-    lock = filelock.FileLock(file, timeout=0, mode=0o600, thread_local=False, fallback_to_soft=False)
+    lock = filelock.FileLock(file, timeout=wait, poll_interval=_POLL, mode=0o600, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except NotImplementedError:  # what older versions of the library make of it

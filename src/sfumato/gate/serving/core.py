@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sfumato.errors import DataError, DataStopped, SecretError
+from sfumato.errors import DataError, DataStopped, GateStopped, SecretError
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import Config
 from sfumato.gate.content import rounded
@@ -129,7 +129,7 @@ def knowledge_hash(held: Knowledge) -> str:
 class Core:
     """What all parts of a gate stand on: the store, the data sets, and the state that follows from the ledger."""
 
-    def __init__(self, config: Config, store: Store) -> None:
+    def __init__(self, config: Config, store: Store, state: State) -> None:
         self.config = config
         self.store = store
         self.sources = Sources(config, self._refuse_other_secret)
@@ -137,8 +137,7 @@ class Core:
         with suppress(SecretError):  # one that is missing is missed where it is needed
             self._refuse_other_secret(Secret.find(config.path(config.secret_file)))
         self._lock = threading.RLock()
-        with store.reading() as view:
-            self._state = view.state()
+        self._state = state
 
     def _refuse_other_secret(self, secret: Secret) -> None:
         """Refuse a secret that is not the one that the store was made with: noise drawn anew could be averaged."""
@@ -208,7 +207,7 @@ class Core:
         for entry in view.entries(fresh.head[0], head[0]):
             fresh.apply(entry)
         if fresh.head != head:
-            raise DataError("The ledger is not what it was: verify it before anything else is decided.")
+            raise GateStopped("The ledger is not what it was: verify it before anything else is decided.")
         return fresh
 
     def _catch_up(self) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.data.files.atomic import replacing
-from sfumato.errors import DataError, FileError
-from sfumato.gate.derived import State
+from sfumato.errors import DataError, FileError, SfumatoError
+from sfumato.gate.derived import Described
 from sfumato.gate.ledger import Entry, first_fault, from_line, to_line
+from sfumato.gate.log import read_log
 from sfumato.gate.serving.core import Core
+from sfumato.gate.serving.standing import Followed, differences
 
 if TYPE_CHECKING:
     from sfumato.gate.store.store import View
@@ -72,55 +74,41 @@ class Verifying(Core):
             What is not: in the chain, in what was given, in what follows from the entries, in the data files. None of
             them quotes what was given.
         """
-        with self.store.reading() as view:
-            faults, derived, contents = self._chain(view, head)
-            faults += _contents(view, contents)
+        known, faults = self._log_faults()
+        with self.store.seeing() as view:
+            found = Followed(view, known[0], head=view.head())
+            fault = found.fault or ("" if head is None or not head[0] else self._seen(view, head))
+            faults += [fault] if fault else []
+            if known[0] and found.hashes.get(known[0]) != known[1]:
+                faults.append(f"The store was set back, or exchanged: it lacks entry {known[0]} as the log has it.")
+            faults += _contents(view, found.contents)
             faults += _answers(view) + _proposals(view)
-            stored = view.state()
-        if derived is not None:
-            faults += _differences(derived, stored)
-        return faults + self._files(stored)
+            faults += [] if fault else differences(found.state, view)
+            datasets = view.state().datasets if fault else found.state.datasets
+        return faults + self._files(datasets)
 
-    def _chain(
-        self, view: View, head: tuple[int, str] | None
-    ) -> tuple[list[str], State | None, dict[int, tuple[str, str, str]]]:
-        derived = State()
-        contents: dict[int, tuple[str, str, str]] = {}
-        odd: list[int] = []
-
-        def followed() -> Iterator[Entry]:
-            for entry in view.entries():
-                if not odd:
-                    try:
-                        derived.apply(entry)
-                        if told := entry.body.get("content"):
-                            contents[entry.seq] = told, entry.who, entry.dataset
-                    except (KeyError, ValueError, TypeError, AttributeError):
-                        odd.append(entry.seq)
-                yield entry
-
-        stored = view.head()
-        fault = first_fault(followed(), stored)
-        if fault is None and derived.head != stored and not odd:
-            fault = "The ledger has entries behind its head."
-        if fault is None and head is not None and head[0]:
-            fault = self._seen(view, head)
-        if fault is None and odd:
-            fault = f"Entry {odd[0]} does not say what it is about."
-        return [fault] if fault else [], None if fault else derived, contents
+    def _log_faults(self) -> tuple[tuple[int, str], list[str]]:
+        """Where the log stands, and what is wrong with it: every line is looked at."""
+        head = (0, "")
+        try:
+            for entry in read_log(self.config.log_path):
+                head = entry.head
+        except SfumatoError as error:
+            return head, [str(error)]
+        return head, []
 
     @staticmethod
-    def _seen(view: View, head: tuple[int, str]) -> str | None:
+    def _seen(view: View, head: tuple[int, str]) -> str:
         found = list(view.entries(head[0] - 1, head[0]))
         if not found:
             return f"The end is missing: the ledger ends at entry {view.head()[0]}, and entry {head[0]} was seen."
         if found[0].hash != head[1]:
             return f"Entry {head[0]} was replaced, or one before it: it had another hash when it was seen."
-        return None
+        return ""
 
-    def _files(self, stored: State) -> list[str]:
+    def _files(self, datasets: Mapping[str, Described]) -> list[str]:
         faults = []
-        for name, described in sorted(stored.datasets.items()):
+        for name, described in sorted(datasets.items()):
             faults += [
                 f"The file of the data set {name!r}, version {version.name!r}, changed or is gone."
                 for version in described.versions
@@ -178,32 +166,6 @@ def _proposals(view: View) -> list[str]:
 
 def _entry(view: View, seq: int) -> Entry | None:
     return next(iter(view.entries(seq - 1, seq)), None)
-
-
-def _differences(derived: State, stored: State) -> list[str]:
-    """What is stored beside the ledger and does not follow from it."""
-    faults = []
-    for what, own, kept in (
-        ("principals", derived.people, stored.people),
-        ("policies", derived.policies, stored.policies),
-        ("data sets", derived.datasets, stored.datasets),
-    ):
-        names = sorted(name for name in {*own, *kept} if _get(own, name) != _get(kept, name))
-        faults += [f"What is stored of {name!r} ({what}) does not follow from the ledger." for name in names]
-    pairs = {key for key in {*derived.knowledge, *stored.knowledge} if derived.knows(*key) != stored.knows(*key)}
-    faults += [
-        f"What {who!r} is stored to know of {dataset!r} does not follow from the ledger."
-        for who, dataset in sorted(pairs)
-    ]
-    if derived.edges != stored.edges:
-        faults.append("Who shares with whom, as it is stored, does not follow from the ledger.")
-    if derived.broken != stored.broken:
-        faults.append("Whose knowledge breaks a policy, as it is stored, does not follow from the ledger.")
-    return faults
-
-
-def _get(mapping: Any, name: str) -> Any:
-    return mapping.get(name)
 
 
 def verify_file(path: Path, head: tuple[int, str] | None = None) -> list[str]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, insert, select, update
 
+from sfumato.errors import DataError, GateStopped
 from sfumato.gate.derived import Change, Described, Person, State, Version
 from sfumato.gate.ledger import Entry, chained
+from sfumato.gate.log import Log
 from sfumato.gate.margin import Margin, canonical_json
 from sfumato.gate.policy import Policy
 from sfumato.gate.store import engine as engines
@@ -48,9 +50,15 @@ class Store:
     ----------
     engine
         Of the database.
+    log
+        The file that every entry is written to before anything rests on it; without one nothing is written.
+    stopped
+        Why nothing is told from it; empty where nothing is known to be wrong.
     """
 
     engine: Engine
+    log: Log | None = None
+    stopped: str = ""
 
     @classmethod
     def make(cls, url: str) -> Store:
@@ -88,10 +96,31 @@ class Store:
         self.engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[View]:
-        """See one state of it."""
+    def seeing(self) -> Iterator[View]:
+        """See one state of it, whatever its log says: to look for what is wrong, or to write what the log lacks."""
         with engines.reading(self.engine) as connection:
             yield View(connection)
+
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """See one state of it, every entry of which is in the log.
+
+        Raises
+        ------
+        GateStopped, FileError
+            It was set back, something was found to be wrong with it, or its log cannot be written.
+        """
+        self._refuse_stopped()
+        known = None if self.log is None else self.log.head
+        with self.seeing() as view:
+            if self.log is not None and known is not None and view.head() != known:
+                self.log.refuse_set_back(view.head(), known)
+                self.log.catch_up(self.seeing)
+            yield view
+
+    def _refuse_stopped(self) -> None:
+        if self.stopped:
+            raise GateStopped(self.stopped)
 
     @contextmanager
     def doors(self) -> Iterator[Doors]:
@@ -109,13 +138,31 @@ class Store:
     def writing(self, datasets: Sequence[str]) -> Iterator[Writer]:
         """Change it: all of it at the end, or nothing. Nobody else writes meanwhile.
 
+        When it ends, what was written is in the store and its entries are in the log, on the disk: nothing that rests
+        on them may leave before.
+
         Parameters
         ----------
         datasets
             Those that are decided about; whoever changes who shares with whom names all.
+
+        Raises
+        ------
+        GateStopped, FileError
+            As `reading`. Where the log cannot be written at the end, the entries are in the store, and nothing else is
+            read or written until they are in the log too.
         """
+        self._refuse_stopped()
+        if self.log is None:
+            raise DataError("This store was opened to be looked at: nothing is written to it.")
+        self.log.refuse_gone()
+        known = self.log.head
         with engines.writing(self.engine) as connection:
-            yield Writer.locked(connection, datasets)
+            writer = Writer.locked(connection, datasets)
+            self.log.refuse_set_back(writer.head(), known)
+            yield writer
+        if writer.head() != self.log.head:
+            self.log.catch_up(self.seeing)
 
 
 @dataclass
