@@ -85,3 +85,12 @@ def asks_on_a_full_disk(config: str, room: int, out) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
         after = gate.ask("u0", "ward", wanted[0], key=f"full-{given}").decision
     out.put((given, message, after))
+
+
+def asks_some(config: str, seed: int, many: int) -> None:
+    """Ask for so many tables."""
+    rng = np.random.default_rng(seed)
+    wanted = margins()
+    with Gate.open(read_config(Path(config))) as gate:
+        for _ in range(many):
+            gate.ask(f"u{int(rng.integers(USERS))}", "ward", wanted[int(rng.integers(len(wanted)))])

@@ -108,6 +108,8 @@ class State:
         Principals and data sets whose knowledge breaks the policy.
     datasets
         By name.
+    log_since
+        When the log was begun anew; empty where it has been there from the first entry.
 
     Examples
     --------
@@ -130,6 +132,7 @@ class State:
     knowledge: dict[tuple[str, str], Knowledge] = field(default_factory=dict)
     broken: set[tuple[str, str]] = field(default_factory=set)
     datasets: dict[str, Described] = field(default_factory=dict)
+    log_since: str = ""
     _reach: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -145,6 +148,7 @@ class State:
             dict(self.knowledge),
             set(self.broken),
             dict(self.datasets),
+            self.log_since,
         )
 
     def world(self, datasets: Mapping[str, Records]) -> World:
@@ -192,6 +196,8 @@ class State:
         grown: dict[tuple[str, str], Knowledge] = {}
         if entry.kind == "user":
             grown = self._user(entry.who, body)
+        elif entry.kind == "log":
+            self.log_since = entry.at if body["step"] == "started" else self.log_since
         elif entry.kind == "policy":
             self.policies[body["name"]] = int(body["version"]), Policy.from_plain(body["policy"])
         elif "charged" in body:  # refused, and that tells something

@@ -162,8 +162,15 @@ class Log:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the log: nobody else appends meanwhile."""
-        lock = hold(self.path.with_name(f"{self.path.name}.lock"), _WAIT)
+        """Hold the log: nobody else appends meanwhile.
+
+        Raises
+        ------
+        FileError
+            Somebody else holds it for too long, or its folder cannot be written to.
+        """
+        with _told(self.path):
+            lock = hold(self.path.with_name(f"{self.path.name}.lock"), _WAIT)
         try:
             yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sfumato.gate.serving.asking import Answer
 from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
 from sfumato.gate.serving.describing import Describing
 from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
+from sfumato.gate.serving.mending import log_started, repaired
 from sfumato.gate.serving.people import People
 from sfumato.gate.serving.standing import stood
 from sfumato.gate.serving.stewarding import Stewarding, Waiting
@@ -124,6 +126,19 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
         except BaseException:
             store.close()
             raise
+
+    @classmethod
+    def repair(cls, config: Config) -> list[str]:
+        """Write what follows from the entries in place of what is stored: see `repaired`."""
+        with closing(_store().open(config.store_url)) as store:
+            store.log = Log.open(config.log_path)
+            return repaired(store)
+
+    @classmethod
+    def start_log(cls, config: Config, reason: str, by: str = COMMAND_LINE) -> tuple[int, str]:
+        """Begin a log where there is none: see `log_started`."""
+        with closing(_store().open(config.store_url)) as store:
+            return log_started(store, config.log_path, reason, by)
 
     def close(self) -> None:
         """Let go of the store."""

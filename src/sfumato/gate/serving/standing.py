@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Followed", "differences", "followed", "stood"]
 
+_BEGINNING = 64
+"""Most entries of a store before the first line of its log: as many as processes that make it at once."""
 _RESTORE = "Put the store back with: sfumato gate restore FOLDER"
 
 
@@ -58,6 +60,9 @@ class Followed:
             if not self.odd:
                 try:
                     self.state.apply(entry)
+                    if entry.kind == "log":
+                        for seq in entry.body.get("gone", ()):
+                            self.contents.pop(seq, None)
                     if told := entry.body.get("content"):
                         self.contents[entry.seq] = told, entry.who, entry.dataset
                 except (DataError, KeyError, ValueError, TypeError, AttributeError):
@@ -88,6 +93,11 @@ def followed(view: View, log: Log | None) -> State:
         raise DataError(
             "The gate does not open: the log is another gate's. Name the log of this one under `log` in the "
             "configuration."
+        )
+    if log is not None and not known[0] and found.state.head[0] > _BEGINNING:
+        raise DataError(
+            "The gate does not open: its log is empty, and the store has entries. Bring the log back. If it is lost, "
+            "take the empty file away and begin one: sfumato gate log start --reason TEXT"
         )
     if known[0] and found.hashes.get(known[0]) != known[1]:
         raise DataError(

@@ -115,7 +115,7 @@ class Store:
         with self.seeing() as view:
             if self.log is not None and known is not None and view.head() != known:
                 self.log.refuse_set_back(view.head(), known)
-                self.log.catch_up(self.seeing)
+                self._log(view.head())
             yield view
 
     def _refuse_stopped(self) -> None:
@@ -162,7 +162,23 @@ class Store:
             self.log.refuse_set_back(writer.head(), known)
             yield writer
         if writer.head() != self.log.head:
-            self.log.catch_up(self.seeing)
+            self._log(writer.head())
+
+    def _log(self, head: tuple[int, str]) -> None:
+        """Bring an entry that was seen, and all before it, into the log."""
+        assert self.log is not None
+        self.log.catch_up(self.seeing)
+        if self.log.head == head:
+            return
+        with self.seeing() as view:  # another one may have been put in its place meanwhile
+            if [entry.head for entry in view.entries(head[0] - 1, head[0])] != [head][: head[0]]:
+                raise GateStopped("The store was exchanged while this was decided. Nothing is told of it. Ask again.")
+
+    @contextmanager
+    def mending(self) -> Iterator[Writer]:
+        """Write what follows from the entries, whatever is stored of it: see `sfumato.gate.serving.mending`."""
+        with engines.writing(self.engine) as connection:
+            yield Writer.locked(connection, [])
 
 
 @dataclass
@@ -319,11 +335,49 @@ class Writer(View):
     def append(self, kind: str, who: str, dataset: str, body: Mapping[str, Any], at: str) -> Entry:
         """Write the next entry."""
         entry = chained(self.at_head, kind, who, dataset, body, at)
+        self.adopt(entry)
+        return entry
+
+    def adopt(self, entry: Entry) -> None:
+        """Write an entry as it stands elsewhere: the next one of the same chain."""
         row = {name: getattr(entry, name) for name in ("seq", "at", "kind", "who", "dataset", "previous", "hash")}
         self.connection.execute(insert(t.ledger).values(**row, body=canonical_json(entry.body).decode()))
         self.connection.execute(update(t.chain).values(seq=entry.seq, hash=entry.hash))
         self.at_head = entry.head
-        return entry
+
+    def rewrite(self, state: State) -> None:
+        """Write all that follows from the entries in place of what is stored; passwords and tokens stay with people.
+
+        Parameters
+        ----------
+        state
+            What follows from them.
+        """
+        for table in (t.knowledge, t.broken, t.edges, t.versions, t.datasets, t.policies):
+            self.connection.execute(delete(table))
+        stored = {row.name for row in self._rows(select(t.principals.c.name))}
+        for name in sorted(stored - set(state.people)):
+            self._shut_out(name)
+            self.connection.execute(delete(t.principals).where(t.principals.c.name == name))
+        for name, person in sorted(state.people.items()):
+            one = person.principal
+            row = {"kind": one.kind, "policy": one.policy, "role": person.role, "active": person.active}
+            if name in stored:
+                self.connection.execute(update(t.principals).where(t.principals.c.name == name).values(**row))
+            else:
+                self.connection.execute(insert(t.principals).values(name=name, **row))
+            if not person.active:
+                self._shut_out(name)
+        again = State()
+        for entry in self.entries():
+            self._follow(again.apply(entry), again)
+        self._edges(state.edges)
+        self.connection.execute(update(t.chain).values(seq=state.head[0], hash=state.head[1]))
+        self.at_head = state.head
+
+    def _shut_out(self, name: str) -> None:
+        for own in (t.credentials, t.tokens, t.sessions):
+            self.connection.execute(delete(own).where(own.c.who == name))
 
     def follow(self, change: Change, state: State) -> None:
         """Write what an entry changed; `state` is that after it."""
@@ -332,6 +386,10 @@ class Writer(View):
             self._person(state.people[entry.who])
         if entry.kind in ("user", "edge"):
             self._edges(state.edges)
+        self._follow(change, state)
+
+    def _follow(self, change: Change, state: State) -> None:
+        entry = change.entry
         if entry.kind == "policy":
             version, policy = state.policies[entry.body["name"]]
             body = canonical_json(policy.to_plain()).decode()
@@ -360,8 +418,7 @@ class Writer(View):
 
     def _person(self, person: Person) -> None:
         one = person.principal
-        for own in (t.credentials, t.tokens, t.sessions):  # who is removed is out at once
-            self.connection.execute(delete(own).where(own.c.who == one.name))
+        self._shut_out(one.name)  # who is removed is out at once
         if person.active:
             row = {"name": one.name, "kind": one.kind, "policy": one.policy}
             self.connection.execute(insert(t.principals).values(**row, role=person.role, active=True))
