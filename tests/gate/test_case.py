@@ -24,7 +24,7 @@ LEVELS = {"A": {"top": {"x": "1", "y": "1", "z": "2"}, "end": {"x": "1", "y": "2
 @pytest.fixture(scope="module")
 def records():
     later = ROWS.with_columns(pl.col("id") + 1)
-    return records_of(ROWS, record="id", levels=LEVELS, versions=[("v2", later)])
+    return records_of(ROWS, record="id", levels=LEVELS, versions=[("v2", later)], search=False)
 
 
 def case(records, *tables, version="v1"):

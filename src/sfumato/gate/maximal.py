@@ -220,7 +220,7 @@ class _Look:
         self.version = records.versions[-1]
         self.scope: Scope = records.scope([self.version])
         only = policy.interval is not None and not (policy.attribution or policy.sap)
-        plain = not (records.structure.never or records.structure.cohorts)
+        plain = not self.scope.structure.ruled
         self.closed = _Closed(self.scope, policy.interval, names) if only and plain and policy.interval else None
         self.known: dict[tuple[int, ...], bool] = {}
 

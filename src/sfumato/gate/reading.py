@@ -19,6 +19,7 @@ from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.unseen import seen
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError, FileError
+from sfumato.gate.dependences.search import knowing, searched, without_chance
 from sfumato.gate.margin import FIRST
 from sfumato.gate.plain_files import read_plain
 from sfumato.gate.records import Codes, Records
@@ -119,16 +120,21 @@ def records_of(
     own: dict[str, Codes] = {name: column[held] for name, (column, _) in coded.items()}
     numbers = {name: value[held] for name, value in values.items()}
     _refuse_occurring(structure, own)
+    people = None if weights is None else weights[held]
+    life = None if len(names) == 1 else lives.life[held]
+    finds = searched(structure, own, numbers, people, names, life) if search else []
+    finds = without_chance(finds, chance)
     return Records(
-        structure,
+        knowing(structure, finds),
         own,
         numbers,
-        None if weights is None else weights[held],
+        people,
         tuple(names),
-        None if len(names) == 1 else lives.life[held],
+        life,
         _words(lives, record, secret, held),
         lives.arrivals,
         frozenset(n for n in numbers if is_factor(n, whole.schema[n], book)),
+        tuple(find.dependence for find in finds),
     )
 
 

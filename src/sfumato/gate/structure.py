@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.gate.dependences.rules import LARGEST as WRITTEN_OUT
+from sfumato.gate.dependences.rules import Says, bound_to
 from sfumato.gate.margin import Margin, Node
 from sfumato.kernels.tabular.combinations import Rule, projected
 
@@ -54,6 +56,10 @@ class Structure:
         Variables that may be negative and have no range in the codebook.
     missing
         By variable, the codes that say that a value is missing.
+    found
+        Rules that were found in the data, of all versions and of single ones.
+    made
+        By variable, columns that were found to be made of it.
 
     Examples
     --------
@@ -72,6 +78,8 @@ class Structure:
     sensitive: frozenset[str] = frozenset()
     signed: frozenset[str] = frozenset()
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    found: tuple[Says, ...] = field(default=(), compare=False)
+    made: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,15 +109,25 @@ class Structure:
     def over(self, versions: Sequence[str]) -> Structure:
         """The same with the variable that tells versions apart, where there are several."""
         names = tuple(sorted(versions))
-        if len(names) < 2:
+        if len(names) < 2 and not any(says.version for says in self.found):
             return self
         if ("over", names) not in self._cache:
-            lives = range(1, 1 << len(names))
-            told = {(LIFE, v): tuple("in" if life >> i & 1 else "out" for life in lives) for i, v in enumerate(names)}
-            codes = {**self.codes, LIFE: tuple(str(life) for life in lives)}
-            self._cache["over", names] = replace(self, codes=codes, levels={**self.levels, **told}, versions=names)
+            self._cache["over", names] = self._over(names)
         made: Structure = self._cache["over", names]
         return made
+
+    def _over(self, names: tuple[str, ...]) -> Structure:
+        found = [says for says in self.found if not says.version]
+        own = [says for says in self.found if says.version in names]
+        if len(names) < 2:
+            return replace(self, found=(*found, *(replace(says, version="") for says in own)))
+        lives = range(1, 1 << len(names))
+        told = {(LIFE, v): tuple("in" if life >> i & 1 else "out" for life in lives) for i, v in enumerate(names)}
+        codes = {**self.codes, LIFE: tuple(str(life) for life in lives)}
+        for says in own:
+            found.append(bound_to(says, LIFE, np.array([one == "in" for one in told[LIFE, says.version]])))
+        levels = {**self.levels, **told}
+        return replace(self, codes=codes, levels=levels, versions=names, found=tuple(found))
 
     def groups(self, node: Node) -> tuple[str, ...]:
         """Names of a node's groups, in the order of their numbers."""
@@ -205,19 +223,40 @@ class Structure:
         return out
 
     def given(self, nodes: Iterable[Node]) -> list[frozenset[Node]]:
-        """Sets of nodes about whose combinations the codebook tells something: of one variable, of `never`, cohorts."""
+        """Sets of nodes about whose combinations something is known: of one variable, of rules declared or found."""
         own = by_variable(nodes)
         out = [frozenset(held) for held in own.values() if len(held) > 1]
-        return out + [frozenset(n for variable in names for n in own[variable]) for names, _ in self._told(own)]
+        rules, away = self._told(own)
+        held = [*(names for names, _ in rules), *away]
+        return out + [frozenset(n for variable in names for n in own[variable]) for names in held]
 
     @cached_property
     def derived(self) -> dict[str, tuple[str, ...]]:
-        """By variable, the cohorts that are made of it."""
-        out: dict[str, tuple[str, ...]] = {}
+        """By variable, the cohorts that are made of it, and columns that were found to be."""
+        out: dict[str, tuple[str, ...]] = dict(self.made)
         for cohort, (sources, _) in self.cohorts.items():
             for source in sources:
                 out[source] = (*out.get(source, ()), cohort)
         return out
+
+    @cached_property
+    def ruled(self) -> frozenset[str]:
+        """Variables of which something is known beside their codes: combinations that cannot be."""
+        return frozenset(name for names, _ in self._rules for name in names) | {
+            name for says in self.found if not says.version for name in says.names
+        }
+
+    def says_of(self, nodes: Sequence[Node]) -> bool:
+        """Whether a rule may tell of combinations of some nodes: at least two of their variables stand in one."""
+        return len({node.variable for node in nodes} & self.ruled) > 1
+
+    def away(self, nodes: Iterable[Node]) -> list[frozenset[Node]]:
+        """Sets of nodes whose combinations are given away, for what was found hangs together over too many codes.
+
+        Whoever knows which of their cells hold somebody knows more than what was found says.
+        """
+        own = by_variable(nodes)
+        return [frozenset(n for variable in names for n in own[variable]) for names in self._told(own)[1]]
 
     def impossible(self, nodes: Iterable[Node]) -> NDArray[np.bool_]:
         """Joint cells that cannot hold anybody, with an axis for each variable of the nodes, in rising order.
@@ -227,30 +266,64 @@ class Structure:
         own = by_variable(nodes)
         names = sorted(own)
         out = np.zeros([self.refinement(own[name])[1] for name in names], dtype=bool)
-        for held, can in self._told(own):
+        for held, can in self._told(own)[0]:
             sizes = dict(zip(held, can.shape, strict=True))
             out |= ~can.reshape([sizes.get(name, 1) for name in names])
         return out
 
-    def _told(self, own: Mapping[str, tuple[Node, ...]]) -> list[Rule]:
-        """Which combinations of refined groups can be, by the variables that they are of."""
-        ruled = {name for names, _ in self._rules for name in names}
-        held = {name: nodes for name, nodes in own.items() if name in ruled}
+    def _told(self, own: Mapping[str, tuple[Node, ...]]) -> tuple[list[Rule], list[tuple[str, ...]]]:
+        """Which combinations of refined groups can be, by the variables that they are of, and what is given away."""
+        held = {name: nodes for name, nodes in own.items() if name in self.ruled}
         key = ("told", tuple(held.values()))
         if key not in self._cache:
             groups = {name: self.refinement(nodes) for name, nodes in held.items()}
-            try:
-                self._cache[key] = projected(self._rules, groups)
-            except ValueError:
-                raise DataError(
-                    "The combinations that cannot be, and cohorts, hang together over too many codes. Name fewer."
-                ) from None
-        told: list[Rule] = self._cache[key]
+            rules: list[Rule] = []
+            away = []
+            for part in self._parts:
+                more, given = self._of_part(part, {name: groups[name] for name in groups if name in part.names})
+                rules += more
+                away += [given] if len(given) > 1 else []
+            self._cache[key] = sorted(rules, key=lambda rule: rule[0]), away
+        told: tuple[list[Rule], list[tuple[str, ...]]] = self._cache[key]
         return told
+
+    def _of_part(self, part: _Part, groups: Mapping[str, tuple[Ints, int]]) -> tuple[list[Rule], tuple[str, ...]]:
+        if len(groups) == 0:
+            return [], ()
+        if part.found and part.whole:
+            try:
+                return projected([*part.declared, *part.found], groups, WRITTEN_OUT), ()
+            except ValueError:
+                pass
+        try:
+            return projected(part.declared, groups), tuple(sorted(groups)) if part.more else ()
+        except ValueError:
+            raise DataError(
+                "The combinations that cannot be, and cohorts, hang together over too many codes. Name fewer."
+            ) from None
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        """Rules that hang together by their variables."""
+        found = [says for says in self.found if not says.version]
+        held: list[set[str]] = []
+        for names in [*(names for names, _ in self._rules), *(says.names for says in found)]:
+            joined = set(names).union(*(own for own in held if own & set(names)))
+            held = [*(own for own in held if not own & joined), joined]
+        return [
+            _Part(
+                frozenset(own),
+                tuple(rule for rule in self._rules if own >= set(rule[0])),
+                tuple((says.names, says.can) for says in found if own >= set(says.names) and says.can is not None),
+                any(own >= set(says.names) for says in found),
+                all(says.can is not None for says in found if own >= set(says.names)),
+            )
+            for own in held
+        ]
 
     @cached_property
     def _rules(self) -> list[Rule]:
-        """Which combinations of codes can be, by the variables that they are of, with an axis for each."""
+        """Which combinations of codes can be, by what is declared, with an axis for each variable."""
         out: dict[tuple[str, ...], NDArray[np.bool_]] = {}
         for never in self.never:
             held = tuple(sorted(never))
@@ -264,6 +337,29 @@ class Structure:
             can[tuple(lines[:, everything.index(v)] for v in held)] = True
             rules.append((held, can))
         return rules
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rules that hang together.
+
+    Parameters
+    ----------
+    names
+        All variables that they are about.
+    declared, found
+        The rules.
+    more
+        Whether some were found.
+    whole
+        Whether all that were found are written out.
+    """
+
+    names: frozenset[str]
+    declared: tuple[Rule, ...]
+    found: tuple[Rule, ...]
+    more: bool
+    whole: bool
 
 
 def by_variable(nodes: Iterable[Node]) -> dict[str, tuple[Node, ...]]:

@@ -102,8 +102,12 @@ class Joint:
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
-        """Cells that the codebook does not rule out."""
-        return ~self.case.structure.impossible(self.case.nodes).ravel()
+        """Cells that nothing that is known to everybody rules out; of what is given away, those that hold somebody."""
+        out = ~self.case.structure.impossible(self.case.nodes).ravel()
+        for nodes in self.case.structure.away(self.case.nodes):
+            number = self.number(nodes)
+            out &= np.bincount(number, weights=self.true)[number] > 0
+        return out
 
     def number(self, nodes: Iterable[Node]) -> Ints:
         """The number of the cell of a margin in which each joint cell lies."""

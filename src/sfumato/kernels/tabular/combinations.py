@@ -23,7 +23,7 @@ LARGEST = 1 << 24
 """Combinations that are gone through at most for one variable."""
 
 
-def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]]) -> list[Rule]:
+def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]], most: int = LARGEST) -> list[Rule]:
     """Rules about codes as rules about groups of some variables; the others are left out one by one.
 
     A combination of groups can be where one of codes that lies in it can. Rules about nothing but what can be are left
@@ -35,11 +35,13 @@ def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]]) -> 
         Which combinations of codes can be.
     groups
         By variable that is kept, the group of each code and how many groups there are.
+    most
+        Combinations that are gone through at most for one variable.
 
     Raises
     ------
     ValueError
-        Where more than `LARGEST` combinations would have to be gone through at once.
+        Where more than `most` combinations would have to be gone through at once.
 
     Examples
     --------
@@ -59,7 +61,9 @@ def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]]) -> 
         open_.remove(name)
         own = [rule for rule in left if name in rule[0]]
         left = [rule for rule in left if name not in rule[0]]
-        names, can = _joined(own, sizes)
+        if name not in groups and _always_open(name, own, sizes[name]):
+            continue
+        names, can = _joined(own, sizes, most)
         axis = names.index(name)
         if name in groups:
             place, many = groups[name]
@@ -85,11 +89,19 @@ def _price(name: str, rules: Sequence[Rule], sizes: Mapping[str, int]) -> int:
     return math.prod(sizes[other] for other in {other for names, _ in rules if name in names for other in names})
 
 
-def _joined(rules: Sequence[Rule], sizes: Mapping[str, int]) -> Rule:
+def _always_open(name: str, rules: Sequence[Rule], size: int) -> bool:
+    """Whether some code of a variable can be whatever the others are: rules exclude too few to exclude all."""
+    closed = 0
+    for names, can in rules:
+        closed += int((~can).sum(axis=names.index(name)).max())
+    return closed < size
+
+
+def _joined(rules: Sequence[Rule], sizes: Mapping[str, int], most: int) -> Rule:
     """What all of several rules leave possible."""
     names = tuple(sorted({name for own, _ in rules for name in own}))
     shape = [sizes[name] for name in names]
-    if math.prod(shape) > LARGEST:
+    if math.prod(shape) > most:
         raise ValueError("too many combinations")
     out = np.ones(shape, dtype=bool)
     for own, can in rules:
