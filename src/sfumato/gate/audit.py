@@ -24,6 +24,12 @@ def narrow(data: Records, knowledge: Iterable[Margin], interval: Interval) -> in
     if not held:
         return 0
     case = Case.of(data, held)
+    if case.lacking is None:
+        return _narrow(case, interval)
+    return _narrow(case, interval) + _narrow(case.untold, interval)
+
+
+def _narrow(case: Case, interval: Interval) -> int:
     found = narrow_cells(case, interval.count, interval.width)
     if not len(found.records) or found.exact:
         return len(found.records)

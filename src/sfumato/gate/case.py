@@ -6,13 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.gate.following import following
 from sfumato.gate.margin import Margin, Node, base_of
 from sfumato.gate.records import Records, Scope
-from sfumato.gate.structure import KNOWN, LIFE, Structure, by_variable
+from sfumato.gate.structure import KNOWN, KNOWN_OF, LIFE, MISSING, Structure, by_variable
 from sfumato.kernels.tabular.cover import covered
 
 __all__ = ["FEW_VALUES", "Case", "Clique"]
 
+Bools = NDArray[np.bool_]
 Clique = tuple[Node, ...]
 
 FEW_VALUES = 50
@@ -22,6 +27,9 @@ FEW_VALUES = 50
 @dataclass(frozen=True)
 class Case:
     """All that somebody would know, as margins of counts.
+
+    A sum, weighted or not, and sums of squares bring two margins of counts: of how many people lie in each cell, and of
+    how many of these have a value. Where numbers add up, sums of all but one bring those of the last.
 
     Somebody who knows one version sees no other records. From two versions on every margin is cut by which versions a
     record stands in, and both sides are taken as known.
@@ -44,6 +52,7 @@ class Case:
     def of(cls, records: Records, margins: Iterable[Margin]) -> Case:
         """What margins come to together; perturbed ones are of another budget, see `noise`."""
         everything = tuple(margin for margin in margins if not margin.noise)
+        everything += following(records, everything)
         versions = {margin.version for margin in everything}
         scope = records.scope(versions)
         several = len(versions) > 1
@@ -53,12 +62,15 @@ class Case:
         for margin in everything:
             life = [Node(LIFE, margin.version)] if several else []
             nodes = [*margin.nodes, *life]
-            for summed in {base_of(margin.value), margin.weight} - {""}:
+            told = records.structure.told_with(margin)
+            for summed in sorted({base_of(margin.value), margin.weight} - {""}):
                 if _as_margin(records, summed, asked):
                     nodes.append(Node(summed))
                 else:
                     sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life}))))
-            cut.append(Margin.of(nodes))
+            if margin.value and margin.weight:  # a weighted mean tells the weights of those who have a value
+                sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life, *told})), value=""))
+            cut.append(Margin.of([*nodes, *told]))
         known = tuple(margin.nodes for margin in scope.structure.largest(cut))
         return cls(scope, known, tuple(dict.fromkeys(sums)))
 
@@ -81,6 +93,27 @@ class Case:
     def joint_cells(self) -> int:
         """Cells of the coarsest table from which all that is known follows."""
         return self.structure.joint_cells(self.nodes)
+
+    @cached_property
+    def lacking(self) -> Bools | None:
+        """Which records have no value of any variable of which that is no secret; None where none is told of.
+
+        Their cells may be small. Whoever has a value of one of them is protected.
+        """
+        out: Bools | None = None
+        for name in sorted(self.structure.missing_told):
+            node = self.structure.known(name)
+            if node is not None and self.structure.tells(self.nodes, node):
+                own = self.scope.column(node) == self.structure.groups(node).index(MISSING)
+                out = own if out is None else out & own
+        return out
+
+    @cached_property
+    def untold(self) -> Case:
+        """The same without these variables: a group that lacks a value as a whole is protected as any other."""
+        told = {one for name in self.structure.missing_told for one in (name, KNOWN_OF + name)}
+        left = [Margin.of(node for node in clique if node.variable not in told) for clique in self.known]
+        return Case(self.scope, tuple(margin.nodes for margin in self.structure.largest(left)), ())
 
     @cached_property
     def given(self) -> tuple[Clique, ...]:

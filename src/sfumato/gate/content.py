@@ -15,7 +15,7 @@ from sfumato.gate.noise import perturbed
 from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records, Scope
 
-__all__ = ["Where", "checked_where", "content", "rounded", "sentence", "whole"]
+__all__ = ["Where", "checked_where", "content", "figures", "rounded", "sentence", "whole"]
 
 Ints = NDArray[np.int64]
 Where = Mapping[Node, Sequence[str]]
@@ -87,7 +87,9 @@ def rounded(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def content(dataset: str, records: Records, request: Margin, where: Where, policy: Policy) -> dict[str, Any]:
+def content(
+    dataset: str, records: Records, request: Margin, where: Where, policy: Policy, *, mean: bool = False
+) -> dict[str, Any]:
     """A release, ready to be kept as canonical JSON, but for where the ledger stands.
 
     Parameters
@@ -102,17 +104,15 @@ def content(dataset: str, records: Records, request: Margin, where: Where, polic
         The groups that are shown.
     policy
         What it was decided by.
+    mean
+        Whether means stand beside the sums: of those who have a value, from the sum as it is before it is rounded.
 
     Raises
     ------
     DataError
         Too many rows.
     """
-    columns = [str(node) for node in request.nodes] + ["count"]
-    if request.weight:
-        columns.append("weighted")
-    if request.value:
-        columns.append("sum")
+    columns = [*map(str, request.nodes), *figures(request, mean=mean)]
     return {
         "dataset": dataset,
         "version": request.version,
@@ -120,10 +120,26 @@ def content(dataset: str, records: Records, request: Margin, where: Where, polic
         "by": [[node.variable, node.level] for node in request.nodes],
         "where": {str(node): list(groups) for node, groups in sorted(where.items())},
         "columns": columns,
-        "rows": _rows(records, request, where),
+        "rows": _rows(records, request, where, mean),
         "exact": not (request.value or request.weight or request.noise),
         "disclosure": sentence(request, policy),
     }
+
+
+def figures(request: Margin, *, mean: bool = False) -> list[str]:
+    """The columns of a table beside those that it is shown by.
+
+    Examples
+    --------
+    >>> figures(Margin()), figures(Margin(value="cost"), mean=True)
+    (['count'], ['count', 'n', 'sum', 'mean'])
+    """
+    out = ["count"]
+    if request.weight:
+        out.append("weighted")
+    if request.value:
+        out += ["n", "sum", *(["mean"] if mean else [])]
+    return out
 
 
 def sentence(request: Margin, policy: Policy) -> str:
@@ -137,6 +153,11 @@ def sentence(request: Margin, policy: Policy) -> str:
     parts = ["The counts are true."]
     if request.value or request.weight:
         parts.append("Sums have three significant digits.")
+    if request.value:
+        parts.append(
+            f"n says of how many people the value is known: sums and means are theirs, and are null where it is 0. "
+            f"Nobody makes up too much of a sum ({', '.join(policy.dominance)})."
+        )
     parts.append("Combinations that are not listed hold nobody.")
     if policy.interval is not None:
         parts.append(
@@ -148,7 +169,7 @@ def sentence(request: Margin, policy: Policy) -> str:
     return " ".join(parts)
 
 
-def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
+def _rows(records: Records, request: Margin, where: Where, mean: bool) -> list[list[Any]]:
     scope = records.scope([request.version])
     nodes = tuple(sorted({*request.nodes, *where}))
     counted = scope.joint(nodes)
@@ -169,15 +190,30 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
         raise DataError(f"The table has more than {_MOST_ROWS:,} lines.")
     total = np.zeros(len(lines), dtype=np.int64)
     np.add.at(total, number, counts)
-    added = [np.bincount(number, weights=one, minlength=len(lines)) for one in sums]
+    added = _figures(request, [np.bincount(number, weights=one, minlength=len(lines)) for one in sums], mean)
     labels = [scope.structure.groups(node) for node in request.nodes]
     rows: list[list[Any]] = []
     for i, line in enumerate(lines.tolist()):
         if not total[i] and len(lines) > _MOST_EMPTY:
             continue
         names_of = [label[place] for label, place in zip(labels, line, strict=True)]
-        rows.append([*names_of, int(total[i]), *(rounded(float(one[i])) for one in added)])
+        rows.append([*names_of, int(total[i]), *(one[i] for one in added)])
     return rows
+
+
+def _figures(request: Margin, sums: Sequence[NDArray[Any]], mean: bool) -> list[list[Any]]:
+    """Columns of what is told beside the count; null where nobody has a value."""
+    told = list(sums)
+    out: list[list[Any]] = [[rounded(float(one)) for one in told.pop(0)]] if request.weight else []
+    if request.value:
+        people, weight, total = told
+        known = [round(float(one)) for one in people]
+        out.append(list(known))
+        out.append([rounded(float(one)) if n else None for one, n in zip(total, known, strict=True)])
+        if mean:
+            means = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+            out.append([rounded(float(one)) if n else None for one, n in zip(means, known, strict=True)])
+    return out
 
 
 def _keys(scope: Scope, cell: NDArray[Any], cells: int) -> NDArray[np.uint64]:
@@ -209,13 +245,12 @@ _NOTHING = np.zeros((1, 0), dtype=np.int64)
 
 
 def _sums(scope: Scope, request: Margin, cell: NDArray[Any], cells: int) -> list[NDArray[Any]]:
-    out: list[NDArray[Any]] = []
-    weight = scope.numbers[request.weight] if request.weight else np.ones(scope.rows)
-    if scope.counts is not None:
-        weight = weight * scope.counts
-    if request.weight:
-        out.append(np.bincount(cell, weights=np.nan_to_num(weight), minlength=cells))
+    """Of each cell: the weights, where it is weighted; and of those who have a value how many, their weights, the sum."""
+    people = np.ones(scope.rows) if scope.counts is None else scope.counts.astype(np.float64)
+    weight = people * scope.numbers[request.weight] if request.weight else people
+    out = [np.nan_to_num(weight)] if request.weight else []
     if request.value:
-        value = np.nan_to_num(weight * scope.numbers[request.value])
-        out.append(np.bincount(cell, weights=value, minlength=cells))
-    return out
+        value = weight * scope.numbers[request.value]
+        known = np.isfinite(value)
+        out += [np.where(known, people, 0.0), np.where(known, weight, 0.0), np.where(known, value, 0.0)]
+    return [np.bincount(cell, weights=one, minlength=cells) for one in out]

@@ -7,7 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from sfumato.data.codebook import Codebook
+from sfumato.data.plain_errors import plain_errors
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.gate.decision import Decision, judge
@@ -26,6 +29,7 @@ def decide(
     interval: tuple[int, int] | None = None,
     *,
     attribution: Mapping[str, str] | None = None,
+    dominance: str | Sequence[str] | None = None,
     policy: Policy | None = None,
     count: str | None = None,
     levels: str | PathLike[str] | Mapping[str, Any] | None = None,
@@ -47,8 +51,10 @@ def decide(
         it can be lie `width` apart or farther. (4, 10) where no criterion is given.
     attribution
         Rule (`positive` or `any`) by sensitive variable.
+    dominance
+        Rules on shares for sums, `"p(10)"`; `p(10)` and `nk(2,90)` where none are given.
     policy
-        Criteria, in place of `interval` and `attribution`.
+        Criteria, in place of `interval`, `attribution` and `dominance`.
     count
         The column of counts of a table; else every row is one person.
     levels
@@ -79,9 +85,20 @@ def decide(
     Dobra & Fienberg (2000), PNAS 97, 11885-11892.
     """
     records = opened(data, count=count, levels=levels, never=never)
-    wanted = policy or of_criteria(interval, attribution)
+    wanted = policy or _criteria(interval, attribution, dominance)
     refuse_unknown(wanted, records)
     return judge(records, [margin_of(one, records) for one in known], margin_of(ask, records), wanted)
+
+
+def _criteria(
+    interval: tuple[int, int] | None,
+    attribution: Mapping[str, str] | None,
+    dominance: str | Sequence[str] | None,
+) -> Policy:
+    try:
+        return of_criteria(interval, attribution, dominance)
+    except ValidationError as error:
+        raise DataError("; ".join(sentence for _, sentence in plain_errors(error, None))) from None
 
 
 def opened(

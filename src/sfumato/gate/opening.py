@@ -55,6 +55,7 @@ def coded(config: DatasetConfig, frames: dict[str, pl.DataFrame], book: Codebook
         levels=read_levels(config.levels, folder) if config.levels else None,
         never=config.never,
         cohorts=config.cohorts,
+        missing_told=config.missing_told,
         versions=others,
         first=first[0],
     )

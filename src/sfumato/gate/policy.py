@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ __all__ = [
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _MOST = 1_000_000
+_SHARES = ("p(10)", "nk(2,90)")
+"""The rules of ACRO, which hold for sums where a policy names none."""
 
 
 class Interval(Described):
@@ -167,7 +169,8 @@ class Policy(Described):
     attribution
         What a group has stays uncertain.
     dominance
-        Rules for sums: `p(10)`, `nk(2,85)`.
+        Rules on shares for sums, means and exact fits: `p(10)` and `nk(2,90)` where none are named. Others may stand in
+        their place, but not none: five costs of 0 and one of 912,345 are one person's cost.
     sap
         Attribution by subtraction.
     grants_per_day, requests_per_day
@@ -192,7 +195,7 @@ class Policy(Described):
     preset: str | None = None
     interval: Interval | None = None
     attribution: Attribution | None = None
-    dominance: tuple[str, ...] = ()
+    dominance: tuple[str, ...] = Field(default=_SHARES, min_length=1)
     sap: Sap | None = None
     grants_per_day: int | None = Field(default=None, ge=0)
     requests_per_day: int | None = Field(default=None, ge=0)
@@ -225,7 +228,8 @@ class Policy(Described):
 
     @model_validator(mode="after")
     def _some_criterion(self) -> Policy:
-        if not (self.interval or self.attribution or self.dominance or self.sap or self.simulatable):
+        named = "dominance" in self.model_fields_set  # the rules that every policy has are no criterion of its own
+        if not (self.interval or self.attribution or named or self.sap or self.simulatable):
             raise ValueError(
                 "a policy needs a criterion (`interval`, `attribution`, `dominance`, `sap`) or a `preset`: without one "
                 "it would give everything away"
@@ -239,7 +243,7 @@ class Policy(Described):
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Policy:
-        """Read what `to_plain` wrote.
+        """Read what `to_plain` wrote; a policy without rules on shares, as an older gate wrote it, gets those of all.
 
         Examples
         --------
@@ -247,7 +251,7 @@ class Policy(Described):
         >>> Policy.from_plain(policy.to_plain()) == policy
         True
         """
-        return cls.model_validate(plain)
+        return cls.model_validate({key: one for key, one in plain.items() if key != "dominance" or one})
 
     @property
     def criteria(self) -> tuple[Any, ...]:
@@ -269,7 +273,7 @@ class Policy(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules of dominance."""
+        """The rules on shares; there are always some."""
         return tuple(_checked(one) for one in self.dominance)
 
 
@@ -311,8 +315,12 @@ def protected_count(policy: Policy) -> int:
     return int(count)
 
 
-def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str] | None = None) -> Policy:
-    """A policy from what one call names; without anything that of research.
+def of_criteria(
+    interval: tuple[int, int] | None,
+    attribution: Mapping[str, str] | None = None,
+    dominance: str | Sequence[str] | None = None,
+) -> Policy:
+    """A policy from what one call names; without an interval or an attribution that of research.
 
     Parameters
     ----------
@@ -320,6 +328,8 @@ def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str]
         Count and width.
     attribution
         Rule by variable.
+    dominance
+        Rules on shares, in place of those that every policy has.
 
     Examples
     --------
@@ -334,4 +344,7 @@ def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str]
         if len(rules) > 1:
             raise DataError("All variables of `attribution` have one rule.")
         wanted["attribution"] = {"variables": tuple(attribution), "rule": rules.pop()}
-    return Policy(**(wanted or {"preset": "research"}))
+    wanted = wanted or {"preset": "research"}
+    if dominance is not None:
+        wanted["dominance"] = dominance
+    return Policy(**wanted)

@@ -51,6 +51,7 @@ def records_of(
     secret: bytes | None = None,
     chance: Sequence[Sequence[str]] = (),
     search: bool = True,
+    missing_told: Sequence[str] = (),
 ) -> Records:
     """Code a table of records, or of counts, and its further versions.
 
@@ -80,6 +81,8 @@ def records_of(
         Sets of columns that hang on one another by chance alone, as stewards confirmed.
     search
         Whether dependences between columns are searched for; without, those that are declared are all that counts.
+    missing_told
+        Numbers of which it is no secret whether somebody's value is there.
 
     Raises
     ------
@@ -107,6 +110,7 @@ def records_of(
     coded |= _whether_known(values, coded)
     lines = {name: _cohort(whole, coded, name, formula, book) for name, formula in (cohorts or {}).items()}
     codes = {name: labels for name, (_, labels) in coded.items()}
+    _refuse_untold(missing_told, values)
     structure = Structure(
         codes,
         _groups(codes, levels or {}),
@@ -115,6 +119,8 @@ def records_of(
         sensitive=frozenset(n for n in whole.columns if n in book and book[n].private),
         signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
         missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items() if n in whole.columns},
+        ranges={n: told for n in values if (told := _range(n, book)) is not None},
+        missing_told=frozenset(missing_told),
     )
     held = slice(None) if weights is None else weights > 0
     own: dict[str, Codes] = {name: column[held] for name, (column, _) in coded.items()}
@@ -297,6 +303,19 @@ def _numbers(column: pl.Series, name: str, book: Codebook) -> NDArray[np.float64
     missing = book.missing(name, column.dtype) if name in book else pl.col(name).is_null()
     value = pl.when(missing).then(None).otherwise(pl.col(name)).cast(pl.Float64)
     return column.to_frame(name).select(value.fill_null(float("nan"))).to_series().to_numpy()
+
+
+def _range(name: str, book: Codebook) -> tuple[float, float] | None:
+    """The least and the most that a number can be, endless on a side that the codebook leaves open."""
+    low, high = (book[name].range if name in book else None) or (None, None)
+    if low is None and high is None:
+        return None
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+
+def _refuse_untold(names: Sequence[str], values: Mapping[str, NDArray[np.float64]]) -> None:
+    if unknown := [name for name in names if name not in values]:
+        raise DataError(f"`missing_told` names {', '.join(map(repr, unknown))}, which is no variable of numbers.")
 
 
 def _signed(column: pl.Series, name: str, book: Codebook) -> bool:

@@ -60,6 +60,7 @@ def codebook_hashes(config: Config, dataset: DatasetConfig) -> dict[str, Any]:
         "rows": _hash([dataset.record, dataset.count]),
         "never": _hash(list(dataset.never)),
         "variables": _hash(json.dumps({n: v.model_dump(mode="json") for n, v in dataset.variables.items()})),
+        **({"missing_told": _hash(sorted(dataset.missing_told))} if dataset.missing_told else {}),
     }
 
 
@@ -236,6 +237,7 @@ class Sources:
             levels=read_levels(said.levels, self.config.folder),
             never=said.never,
             cohorts=said.cohorts,
+            missing_told=said.missing_told,
             versions=[(own, later) for own, later, _ in more],
             first=first,
             secret=self._secret(),

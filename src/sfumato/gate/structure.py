@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.gate.dependences.rules import LARGEST as WRITTEN_OUT
 from sfumato.gate.dependences.rules import Says, bound_to
-from sfumato.gate.margin import Margin, Node
+from sfumato.gate.margin import Margin, Node, base_of
 from sfumato.kernels.tabular.combinations import Rule, projected
 
 __all__ = ["KNOWN", "KNOWN_OF", "LIFE", "MISSING", "Structure"]
@@ -60,6 +60,10 @@ class Structure:
         Rules that were found in the data, of all versions and of single ones.
     made
         By variable, columns that were found to be made of it.
+    ranges
+        By variable, the least and the most that its values can be, endless on a side that the codebook leaves open.
+    missing_told
+        Variables of which it is no secret whether somebody's value is there.
 
     Examples
     --------
@@ -80,6 +84,8 @@ class Structure:
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
     found: tuple[Says, ...] = field(default=(), compare=False)
     made: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    missing_told: frozenset[str] = frozenset()
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -205,7 +211,13 @@ class Structure:
             return False
         if other.weight and not other.value and margin.value:  # a weighted sum does not bring the weights
             return False
-        return all(self.tells(margin.nodes, node) for node in other.nodes)
+        nodes = (*margin.nodes, *self.told_with(margin))
+        return all(self.tells(nodes, node) for node in other.nodes)
+
+    def told_with(self, margin: Margin) -> tuple[Node, ...]:
+        """What a sum is told with beside its own nodes: whether what is summed is there or missing."""
+        summed = {base_of(margin.value), margin.weight} - {""}
+        return tuple(sorted(node for name in summed if (node := self.known(name)) is not None))
 
     def largest(self, margins: Iterable[Margin]) -> tuple[Margin, ...]:
         """Those that no other one gives by summing."""

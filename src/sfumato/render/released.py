@@ -60,7 +60,9 @@ def picture_of(content: Mapping[str, Any], name: str = "picture") -> str | None:
     if len(content.get("by", ())) == 1 and len(rows) <= _MOST_ROWS:
         what = next((one for one in ("mean", "sum", "count") if one in columns), None)
         if what is not None:
-            return bars([(str(row[0]), float(row[columns.index(what)])) for row in rows], columns[0], what, name)
+            at = columns.index(what)
+            told = [(str(row[0]), float(row[at])) for row in rows if row[at] is not None]
+            return bars(told, columns[0], what, name) if told else None
     return None
 
 

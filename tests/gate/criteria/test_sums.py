@@ -37,9 +37,11 @@ def test_sums_of_one_variable_are_looked_at_together():
 def test_weights_are_what_is_added():
     (weights,) = of(Margin.of([Node("A")], weight="w"))
     assert np.allclose(weights.value, ROWS["w"])
-    (both,) = of(Margin.of([], value="pay", weight="w"))
+    weights, both = of(Margin.of([], value="pay", weight="w"))
     assert np.isclose(both.value.sum(), (ROWS["pay"] * ROWS["w"]).sum())
     assert both.cells == 1
+    told = np.bincount(weights.cell, weights=weights.value)  # of those who have a value, and of those who have none
+    assert np.allclose(sorted(told[told > 0]), [ROWS["w"][7], ROWS["w"].sum() - ROWS["w"][7]])
 
 
 def test_levels_of_one_variable_and_versions_are_taken_together():

@@ -50,7 +50,7 @@ def _show(answer: Answer, rows: bool) -> None:
     if answer.release is not None and rows:
         print("\t".join(answer.release.columns))
         for row in answer.release.rows:
-            print("\t".join(map(str, row)))
+            print("\t".join("" if one is None else str(one) for one in row))
         told = answer.release.to_plain()
         if told["columns"][0] == "term":
             say([told["disclosure"]["sentence"]])

@@ -26,6 +26,7 @@ def ask(
         list[str] | None,
         typer.Option(metavar="NODE=GROUP", help="Show only this group. Repeat it. Decided is the whole table."),
     ] = None,
+    mean: Annotated[bool, typer.Option("--mean", help="Means beside the sums.")] = False,
     perturbed: Annotated[
         bool, typer.Option("--perturbed", help="Counts with noise, where the policy allows it.")
     ] = False,
@@ -43,5 +44,5 @@ def ask(
     with opened(config) as gate:
         chosen = chosen_dataset(gate, dataset)
         margin, shown = gate.read_request(chosen, table, version, parts(where))
-        answer = gate.ask(who, chosen, margin, shown, key, perturbed=perturbed)
+        answer = gate.ask(who, chosen, margin, shown, key, perturbed=perturbed, mean=mean)
     tell(answer, out, json)

@@ -10,6 +10,7 @@ import typer
 from sfumato.cli.gate.opening import (
     Attribution,
     Count,
+    Dominance,
     IntervalOption,
     LevelsFile,
     Never,
@@ -35,6 +36,7 @@ def decide(
     ] = None,
     interval: IntervalOption = None,
     attribution: Attribution = None,
+    dominance: Dominance = None,
     count: Count = None,
     levels: LevelsFile = None,
     never: Never = None,
@@ -56,7 +58,7 @@ def decide(
     from sfumato.gate.decide import decide as decided
     from sfumato.gate.policy import Interval
 
-    policy = policy_of(interval, attribution)
+    policy = policy_of(interval, attribution, dominance)
     never_ = nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     found = decided(read, known or [], ask, policy=policy, count=count, levels=levels, never=never_)

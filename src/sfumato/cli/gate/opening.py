@@ -19,6 +19,7 @@ _COUNTS = ("n", "count", "counts", "freq", "frequency", "obs")
 __all__ = [
     "Attribution",
     "Count",
+    "Dominance",
     "IntervalOption",
     "LevelsFile",
     "Never",
@@ -43,6 +44,12 @@ Attribution = Annotated[
         help="What a group has stays uncertain: positive (two levels remain possible) or any (all do). Repeat it.",
     ),
 ]
+Dominance = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE", help="A rule on shares for sums: p(10), pq(10,50), nk(2,85). Repeat it. p(10) and nk(2,90) else."
+    ),
+]
 LevelsFile = Annotated[
     Path | None, typer.Option(help="YAML file of levels: variable, then level, then a file with code and group.")
 ]
@@ -52,7 +59,7 @@ Never = Annotated[
 ]
 
 
-def policy_of(interval: str | None, attribution: list[str] | None) -> Policy:
+def policy_of(interval: str | None, attribution: list[str] | None, dominance: list[str] | None = None) -> Policy:
     """The criteria that options name.
 
     Raises
@@ -79,7 +86,7 @@ def policy_of(interval: str | None, attribution: list[str] | None) -> Policy:
             raise DataError("--attribution is VARIABLE:positive or VARIABLE:any.")
         rules[variable] = rule
     try:
-        return of_criteria(pair, rules)
+        return of_criteria(pair, rules, dominance or None)
     except ValidationError as error:
         raise DataError("; ".join(sentence for _, sentence in plain_errors(error, None))) from None
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import numpy as np
-
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.analyses.values import node_of
 from sfumato.gate.margin import Margin, Node, squared
 from sfumato.gate.records import Records
-from sfumato.gate.structure import KNOWN
 
 __all__ = ["footprint"]
 
@@ -42,10 +39,8 @@ def footprint(records: Records, request: Request) -> tuple[Margin, ...] | None:
     response = request.formula.response
     if any(node_of(name).variable not in coded for name in request.names if not (by_sums and name == response)):
         return None
-    if any(name not in coded and np.isnan(records.numbers[name]).any() for name in request.complete):
-        return None  # no table says who lacks a number that has no codes
-    lacking = [name for name in request.complete if records.structure.missing.get(name)]
-    cut = [*request.where, *(Node(name, KNOWN) for name in lacking)]
+    lacking = [node for name in request.complete if (node := records.structure.known(name)) is not None]
+    cut = [*request.where, *lacking]
     covariates = [node_of(name) for name in request.covariates]
     terms = [[node_of(factor.name) for factor in term] for term in request.formula.terms]
 

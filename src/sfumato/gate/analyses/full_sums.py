@@ -1,35 +1,32 @@
-"""What sums must keep to that are told to all digits: they leave open who is in a cell, and what the largest has."""
+"""What sums must keep to that are told to all digits: they leave open who is in a cell."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from sfumato.gate.case import FEW_VALUES, Case
-from sfumato.gate.criteria import dominance
+from sfumato.gate.case import FEW_VALUES
 from sfumato.gate.margin import Margin, Node, base_of
-from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records, Scope
 
 __all__ = ["leave_open"]
 
 Ints = NDArray[np.int64]
 
-_RULES = Policy(preset="acro").rules
 _BITS = 60
 """What is open must be more than this: a sum to 12 digits tells 40 bits, and a million sets more are left."""
 
 
-def leave_open(records: Records, margins: Collection[Margin], knowledge: Iterable[Collection[Margin]] = ((),)) -> bool:
+def leave_open(records: Records, margins: Collection[Margin]) -> bool:
     """Whether sums may be told to all their digits, as an exact fit tells them; tables tell three.
 
-    Nobody's value may make up most of a cell, whatever the policies say: by the rules of ACRO, p(10) and nk(2,90), in
-    all cells that are known together. And somebody who knows the values of all people, and not who is ill, adds up
-    every set of as many as there are ill: with few people one set alone has the right sum. So the logarithm of how many
-    sets there are must be above 60 bits, for each variable of the margin with the others taken as known.
+    Somebody who knows the values of all people, and not who is ill, adds up every set of as many as there are ill: with
+    few people one set alone has the right sum. So the logarithm of how many sets there are must be above 60 bits, for
+    each variable of the margin with the others taken as known. That nobody's value makes up most of a cell is decided
+    as it is for tables.
 
     Parameters
     ----------
@@ -37,27 +34,18 @@ def leave_open(records: Records, margins: Collection[Margin], knowledge: Iterabl
         The data.
     margins
         The footprint of an exact fit.
-    knowledge
-        What each of those knows who may come to know it.
 
     Notes
     -----
     Sums of variables with few values are decided as counts of these, and need no more. Several sums are not looked at
     together: each tells of another variable.
     """
-    if not any(margin.value for margin in margins):
-        return True
-    return all(_nobody_large(records, {*held, *margins}) for held in {frozenset(one) for one in knowledge}) and all(
+    return all(
         _bits(records.scope([margin.version]), margin.nodes, node) > _BITS
         for margin in margins
         if margin.value and records.distinct(base_of(margin.value)) > FEW_VALUES
         for node in margin.nodes
     )
-
-
-def _nobody_large(records: Records, margins: Iterable[Margin]) -> bool:
-    case = Case.of(records, margins)
-    return not case.sums or bool(dominance.check(case, _RULES).holds)
 
 
 def _bits(scope: Scope, nodes: tuple[Node, ...], node: Node) -> float:

@@ -9,6 +9,7 @@ from sfumato.gate.case import Case, Clique
 from sfumato.gate.policy import Attribution
 from sfumato.gate.stages.exact import LARGEST, Joint
 from sfumato.gate.stages.verdict import HOLDS, Verdict
+from sfumato.gate.structure import KNOWN
 from sfumato.kernels.tabular.possible_levels import levels_told
 
 __all__ = ["check"]
@@ -25,7 +26,7 @@ def check(case: Case, criterion: Attribution, joint: Joint) -> Verdict:
     """
     found = HOLDS
     for variable in criterion.variables:
-        if variable in case.variables:
+        if any(node.level != KNOWN for node in case.variables.get(variable, ())):  # not only whether it is there
             one = _check(case, variable, criterion.rule == "any", joint)
             found = Verdict(one.holds, one.stage, found.work + one.work)
             if not found.holds:

@@ -2,53 +2,63 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sfumato.gate.case import Case
-from sfumato.gate.criteria.sums import Contributions, contributions
-from sfumato.gate.stages.verdict import Verdict
-from sfumato.kernels.tabular.sensitivity import UNSAFE, Contributors, Sensitivity, dominance, prior_posterior
+from sfumato.gate.criteria.interval import EFFORT
+from sfumato.gate.criteria.shares import sensitive, upper_ends_stay_open
+from sfumato.gate.criteria.sums import Summed, summed
+from sfumato.gate.margin import base_of
+from sfumato.gate.stages.verdict import HOLDS, Verdict
 from sfumato.tables.rules import Rule
 
 __all__ = ["check"]
 
 
-def check(case: Case, rules: tuple[Rule, ...]) -> Verdict:
-    """Show that no cell of any sum is sensitive, in every clique of the cover of that sum's margins.
+def check(case: Case, rules: tuple[Rule, ...], beside: Case | None = None, effort: float = EFFORT) -> Verdict:
+    """Show that every sensitive cell of a sum can be larger by what the rules ask: of tables, means and exact fits.
 
-    Sums of what may be negative are refused unless the codebook has a range: sizes tell nothing of what others can
-    infer there.
+    First the attacker is given so much that upper ends have a closed form (`sums`): where no cell of that is sensitive,
+    no cell inside it is known too closely. What this leaves open is decided by linear programs, against an attacker who
+    knows every empty cell of the joint table; what they leave open is refused.
+
+    Parameters
+    ----------
+    case
+        What would be known.
+    rules
+        What must hold.
+    beside
+        What is known already, where it breaks the policy: then sums of which nothing more would be known are passed
+        over.
+    effort
+        Units of work for programs.
+
+    Notes
+    -----
+    Upper ends alone are promised: rules on shares bound what can be estimated from above. Sums of what may be negative
+    are refused unless the codebook has a range: sizes tell nothing of what others can infer there.
     """
-    work = 0
-    for one in contributions(case):
-        work += len(one.value)
-        if any(name in case.structure.signed for name in one.summed):
-            return Verdict(False, "released", work)
-        ranks = max(int(rule.numbers[0]) if rule.name == "nk" else 2 for rule in rules)
-        told = _told(one, ranks)
-        for rule in rules:
-            if (_said(rule, told).truth == UNSAFE).any():
-                return Verdict(False, "released", work)
-    return Verdict(True, "released", work)
+    found = HOLDS
+    for one in summed(case, beside):
+        told = _check(one, rules, effort)
+        stage = told.stage if told.stage == "exact" or found is HOLDS else found.stage
+        found = Verdict(told.holds, stage, found.work + told.work)
+        if not told.holds:
+            break
+    return found
 
 
-def _told(one: Contributions, ranks: int) -> Contributors:
-    """Totals, numbers and largest contributions of the cells that somebody contributes to."""
-    size = np.abs(one.value)
-    order = np.lexsort((-size, one.cell))
-    cell, size = one.cell[order], size[order]
-    held, first, count = np.unique(cell, return_index=True, return_counts=True)
-    total = np.add.reduceat(size, first) if len(first) else np.zeros(0)
-    largest = np.zeros((len(held), ranks))
-    for rank in range(ranks):
-        has = count > rank
-        largest[has, rank] = size[first[has] + rank]
-    return Contributors(total, count.astype(np.float64), largest)
-
-
-def _said(rule: Rule, told: Contributors) -> Sensitivity:
-    if rule.name == "p":
-        return prior_posterior(told, rule.numbers[0] / 100)
-    if rule.name == "pq":
-        return prior_posterior(told, rule.numbers[0] / rule.numbers[1])
-    return dominance(told, int(rule.numbers[0]), rule.numbers[1] / 100)
+def _check(one: Summed, rules: tuple[Rule, ...], effort: float) -> Verdict:
+    work = one.case.scope.rows
+    if one.signed:
+        return Verdict(False, "released", work)
+    work += one.case.scope.rows * len(one.cliques)
+    if not any(sensitive(one.case, clique, size, rules) for size in one.sizes for clique in one.cliques):
+        return Verdict(True, "cover", work)
+    work += one.case.scope.rows * len(one.margins)
+    if any(sensitive(one.case, nodes, size, rules) for size in one.sizes for nodes in one.margins):
+        return Verdict(False, "released", work)
+    name, weight = one.names
+    if weight or one.range is not None or base_of(name) != name:  # programs would have to know more than the sums
+        return Verdict(False, "cover", work)
+    holds, spent = upper_ends_stay_open(one, rules, effort)
+    return Verdict(holds, "exact", work + spent)

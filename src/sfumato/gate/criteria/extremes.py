@@ -14,10 +14,13 @@ __all__ = ["check"]
 _NEAR = 1e-9
 
 
-def check(case: Case) -> Verdict:
-    """Look for a cell whose sum is the number of its people times the least or the largest value that there is."""
+def check(case: Case, beside: Case | None = None) -> Verdict:
+    """Look for a cell whose sum is the number of its people times the least or the largest value that there is.
+
+    Beside knowledge that breaks the policy already, sums of which nothing more would be known are passed over.
+    """
     work = 0
-    for one in contributions(case):
+    for one in contributions(case, beside):
         if not any(base_of(name) in case.structure.sensitive for name in one.summed) or not len(one.value):
             continue
         work += len(one.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.gate.case import Case
 from sfumato.gate.policy import Interval
@@ -13,6 +14,8 @@ from sfumato.gate.stages.verdict import Verdict
 from sfumato.kernels.tabular.reach import Reachable
 
 __all__ = ["EFFORT", "check"]
+
+Ints = NDArray[np.int64]
 
 EFFORT = 2e7
 """Units of work that are spent at once on cells that closed bounds leave open: some tenths of a second."""
@@ -33,12 +36,27 @@ def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = N
         What is known already, where it fails the criterion.
     effort
         Units of work for cells that closed bounds leave open.
+
+    Notes
+    -----
+    Where it is no secret whether somebody's value is there, cells of those who have none may be small. Without these
+    variables the criterion must hold of everybody: a small group stays one where nobody in it has a value.
     """
     if beside is not None:
         return _no_worse(case, criterion, joint, beside, effort)
+    if case.lacking is None:
+        return _check(case, criterion, effort)
+    plain = _check(case.untold, criterion, effort)
+    if not plain.holds:
+        return plain
+    whole = _check(case, criterion, effort)
+    return Verdict(whole.holds, whole.stage, plain.work + whole.work)
+
+
+def _check(case: Case, criterion: Interval, effort: float) -> Verdict:
     scope, count, width = case.scope, criterion.count, criterion.width
     work = scope.rows * len(case.known)
-    if any(len(scope.small(clique, count + 1)) for clique in case.known):
+    if any(_protected(case, scope.small(clique, count + 1)) for clique in case.known):
         return Verdict(False, "released", work)
     open_cells = narrow_cells(case, count, width)
     work += scope.rows * len(case.cover[0]) + open_cells.looked * len(case.nodes)
@@ -47,6 +65,11 @@ def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = N
     if open_cells.exact or _narrow_from_outside(case, open_cells, width):
         return Verdict(False, "cover", work)
     return settled(case, open_cells, width, work, effort)
+
+
+def _protected(case: Case, records: Ints) -> bool:
+    """Whether somebody in the cells of some records is protected."""
+    return bool(len(records)) and (case.lacking is None or not case.lacking[records].all())
 
 
 def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
@@ -67,7 +90,10 @@ def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effor
     if not same or case.joint_cells > LARGEST:
         return Verdict(False, "released", 0)
     before, after = Joint(case, beside.known).reach, joint.reach
-    small = np.flatnonzero((joint.true >= 1) & (joint.true <= criterion.count)).tolist()
+    few = (joint.true >= 1) & (joint.true <= criterion.count)
+    if case.lacking is not None:
+        few[joint.of_records(np.flatnonzero(case.lacking))] = False
+    small = np.flatnonzero(few).tolist()
 
     def work() -> int:
         return joint.cells * (before.programs + after.programs + PROGRAM * (before.whole + after.whole))

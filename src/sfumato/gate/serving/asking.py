@@ -137,7 +137,7 @@ class Asking(Core):
         analysis
             What is worked out from the table, where it is more than the table: see `analyse`.
         mean
-            Whether a column of means stands beside the sums; they follow from what else is given.
+            Whether a column of means stands beside the sums.
 
         Raises
         ------
@@ -330,8 +330,7 @@ class Asking(Core):
     @staticmethod
     def _content(state: State, asked: _Asked) -> dict[str, Any]:
         policy = state.policies[state.people[asked.who].principal.policy][1]
-        made = content(asked.dataset, asked.records, asked.request, asked.where, policy)
-        made |= {"mean": True} if asked.mean else {}
+        made = content(asked.dataset, asked.records, asked.request, asked.where, policy, mean=asked.mean)
         return made if asked.analysis is None else of_table(made, asked.analysis, asked.records)
 
     def _may_be_public(self, state: State, asked: _Asked, margin: Margin) -> bool:

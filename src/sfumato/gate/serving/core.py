@@ -94,19 +94,24 @@ class Release:
     @property
     def columns(self) -> list[str]:
         """Names of its columns."""
-        return [*self.content["columns"], *(["mean"] if self.content.get("mean") else [])]
+        return [*self.content["columns"], *(["mean"] if self._without_mean else [])]
 
     @property
     def rows(self) -> list[list[Any]]:
-        """Its rows; sums as numbers of three significant digits, and means from what else was given."""
+        """Its rows; sums and means as numbers of three significant digits."""
         labels = max(len(self.content["by"]), 1 if "count" not in self.content["columns"] else 0)
         rows = [
             [float(one) if i >= labels and isinstance(one, str) else one for i, one in enumerate(row)]
             for row in self.content["rows"]
         ]
-        if self.content.get("mean"):
+        if self._without_mean:
             rows = [[*row, float(rounded(row[-1] / row[-2])) if row[-2] else None] for row in rows]
         return rows
+
+    @property
+    def _without_mean(self) -> bool:
+        """Whether an older gate gave it, which kept sums alone where means were asked for."""
+        return bool(self.content.get("mean"))
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""

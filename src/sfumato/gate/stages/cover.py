@@ -41,7 +41,7 @@ def narrow_cells(case: Case, count: int, width: int) -> Narrow:
     """Find the joint cells with 1 to `count` people whose bounds lie less than `width` apart.
 
     The most that such a cell can be is its smallest clique cell, so that only records in clique cells with fewer than
-    `width + count` people are looked at.
+    `width + count` people are looked at. Cells of those who lack a value that may be told to lack are passed over.
     """
     cliques, between, exact = case.cover
     scope = case.scope
@@ -52,6 +52,8 @@ def narrow_cells(case: Case, count: int, width: int) -> Narrow:
     first = np.full(len(joint.count), -1, dtype=np.int64)
     first[joint.cell[::-1]] = np.arange(len(rows) - 1, -1, -1)
     small = np.flatnonzero((joint.count >= 1) & (joint.count <= count))
+    if case.lacking is not None:
+        small = small[~case.lacking[rows[first[small]]]]
     records, own = rows[first[small]], joint.count[small]
     low, high = ends(case, cliques, between, records)
     narrow = high - low < width

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sfumato.kernels.tabular.margins import bits, largest, spanning
 
-__all__ = ["covered", "triangulated"]
+__all__ = ["covered", "triangulated", "without"]
 
 
 def triangulated(margins: Sequence[int], size: Sequence[int]) -> tuple[int, ...]:
@@ -36,18 +36,46 @@ def triangulated(margins: Sequence[int], size: Sequence[int]) -> tuple[int, ...]
     >>> triangulated([0b0011, 0b0110, 0b1100, 0b1001], [2, 9, 2, 9])
     (7, 13)
     """
+    near = _neighbours(margins)
+    cliques = []
+    while near:
+        at = min(near, key=lambda i: _price(i, near, size))
+        cliques.append(near[at] | 1 << at)
+        _leave_out(at, near)
+    return largest(cliques)
+
+
+def without(margins: Sequence[int], gone: int, size: Sequence[int]) -> tuple[int, ...]:
+    """What margins come to when some variables are left out, one by one: their neighbours then hang together.
+
+    Variables that hang on nothing that is left are left out without a trace.
+
+    Examples
+    --------
+    >>> without([0b0011, 0b0110, 0b1000], 0b0010, [2, 2, 2, 2])
+    (5, 8)
+    """
+    near = _neighbours(margins)
+    made = [margin & ~gone for margin in margins]
+    while left := [i for i in near if gone >> i & 1]:
+        at = min(left, key=lambda i: _price(i, near, size))
+        made.append(near[at] & ~gone)
+        _leave_out(at, near)
+    return largest(mask for mask in made if mask)
+
+
+def _neighbours(margins: Sequence[int]) -> dict[int, int]:
     near: dict[int, int] = {}
     for margin in margins:
         for i in bits(margin):
             near[i] = near.get(i, 0) | margin & ~(1 << i)
-    cliques = []
-    while near:
-        at = min(near, key=lambda i: _price(i, near, size))
-        around = near.pop(at)
-        cliques.append(around | 1 << at)
-        for i in bits(around):
-            near[i] = (near[i] | around) & ~(1 << i | 1 << at)
-    return largest(cliques)
+    return near
+
+
+def _leave_out(at: int, near: dict[int, int]) -> None:
+    around = near.pop(at)
+    for i in bits(around):
+        near[i] = (near[i] | around) & ~(1 << i | 1 << at)
 
 
 def _price(i: int, near: dict[int, int], size: Sequence[int]) -> tuple[int, int, int]:

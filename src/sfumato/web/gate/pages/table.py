@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sfumato.errors import DataError, SfumatoError
+from sfumato.gate.content import figures
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.offers import Offer
 from sfumato.gate.service import Answer, Gate
@@ -234,19 +235,18 @@ def _preview(gate: Gate, who: str, asked: Asked, book: Codebook) -> dict[str, An
     margin, where = _request(gate, asked)
     shown = {str(node): tuple(groups) for node, groups in where.items()}
     labels = [shown.get(name, _groups(book, name)) for name in map(str, margin.nodes)]
-    figures = ["count", *(["weighted"] if asked.weight else [])]
-    figures += {"sum": ["sum"], "mean": ["sum", "mean"]}.get(asked.value, [])
-    columns = [*map(str, margin.nodes), *figures]
+    told = figures(margin, mean=asked.value == "mean")
+    columns = [*map(str, margin.nodes), *told]
     lines = list(itertools.islice(itertools.product(*labels), _SKETCHED))
     plain = not (where or asked.perturbed or asked.summed or asked.weight)
     earlier = None if not plain else gate.given_already(who, asked.dataset, margin)
     same = earlier is not None and earlier.columns == columns
-    told = {tuple(row[:-1]): row[-1] for row in earlier.rows} if earlier is not None and same else {}
+    known = {tuple(row[:-1]): row[-1] for row in earlier.rows} if earlier is not None and same else {}
     return {
         "columns": columns,
         "labels": len(labels),
-        "lines": [(line, told.get(line)) for line in lines],
-        "figures": len(figures),
+        "lines": [(line, known.get(line)) for line in lines],
+        "figures": len(told),
         "many": math.prod(len(one) for one in labels),
         "earlier": earlier,
         "cut": [node for node in shown if node not in columns],
