@@ -22,6 +22,7 @@ from sfumato.engines.postgresql_table import PostgresTable
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.dependences.found import Dependence
+from sfumato.gate.dependences.words import chance_problems
 from sfumato.gate.derived import Columns, Described, Version
 from sfumato.gate.margin import canonical_json
 from sfumato.gate.reading import read_levels, records_of
@@ -159,9 +160,7 @@ class Sources:
     seen: Callable[[Secret], None] | None = None
     _books: dict[str, Codebook] = field(default_factory=dict, init=False, repr=False)
     _records: dict[str, tuple[tuple[Any, ...], Records]] = field(default_factory=dict, init=False, repr=False)
-    _found: dict[str, tuple[tuple[Version, ...], tuple[Dependence, ...]]] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _found: dict[str, tuple[Dependence, ...]] = field(default_factory=dict, init=False, repr=False)
     _seen: dict[str, _Seen] = field(default_factory=dict, init=False, repr=False)
     _hashes: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
 
@@ -190,7 +189,7 @@ class Sources:
         kept = self._records.get(name)
         wanted = described.versions, described.chance
         if kept is None or kept[0] != wanted:
-            kept = wanted, self.read(name, described.versions, described.chance)
+            kept = wanted, self._reread(name, described)
             self._refuse_changed(name, described, thoroughly=True)  # not while it was read either
             self._records[name] = kept
         return kept[1]
@@ -203,13 +202,15 @@ class Sources:
         DataStopped
             As `records`.
         """
-        own = self.records(name, described)
-        if not described.chance:
-            return own.found
-        kept = self._found.get(name)
-        if kept is None or kept[0] != described.versions:
-            kept = self._found[name] = described.versions, self.read(name, described.versions).found
-        return kept[1]
+        self.records(name, described)
+        return self._found[name]
+
+    def _reread(self, name: str, described: Described) -> Records:
+        """Read a data set; what stewards called chance and is found no more, or is arithmetic now, is none."""
+        own = self.read(name, described.versions)
+        self._found[name] = own.found
+        chance = [one for one in described.chance if not chance_problems([one], own.found)]
+        return self.read(name, described.versions, chance) if chance else own
 
     def _refuse_changed(self, name: str, described: Described, *, thoroughly: bool = False) -> None:
         for version in described.versions:

@@ -87,9 +87,9 @@ def chance_problems(chance: Iterable[Sequence[str]], found: Sequence[Dependence]
         own = [one for one in found if set(columns_in(one)) == set(columns)]
         if not own:
             out.append(f"`chance` of {joined(columns)}: no dependence of these columns was found.")
-        elif not any(one.kind in BY_CHANCE for one in own):
+        elif hard := [one for one in own if one.kind not in BY_CHANCE]:
             out.append(
-                f"`chance` of {joined(columns)}: it is arithmetic ({sentence(own[0])}). Only `never` and "
+                f"`chance` of {joined(columns)}: it is arithmetic ({sentence(hard[0])}). Only `never` and "
                 "`tells_together` can be by chance."
             )
     return out
