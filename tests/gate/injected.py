@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import sfumato.gate.sources as sources
+from sfumato.gate import reading
 from sfumato.gate.dependences.found import Dependence
 
 NEVER = Dependence("never", ("age", "sex"), None, 3, 41.5)
@@ -13,16 +13,16 @@ TOGETHER = Dependence("tells_together", ("age", "sex"), "region", 9, 80.0)
 
 def injected(monkeypatch, found: Callable[[Sequence[str]], Sequence[Dependence]]) -> list[Sequence[Sequence[str]]]:
     """Let dependences be found, by the names of the versions; give the list of what was called chance at each reading."""
-    real, heeded = sources.records_of, []
+    heeded = []
 
     def records_of(*args, chance=(), **more):
         heeded.append(tuple(chance))
-        records = real(*args, **more, search=False)
+        records = reading.records_of(*args, **more, search=False)
         gone = [set(one) for one in chance]
         own = found(records.versions)
         soft = ("never", "tells_together")
         left = [one for one in own if one.kind not in soft or {*one.of, one.to} - {None} not in gone]
         return replace(records, found=tuple(left))
 
-    monkeypatch.setattr(sources, "records_of", records_of)
+    monkeypatch.setattr("sfumato.gate.sources.records_of", records_of)
     return heeded

@@ -215,9 +215,7 @@ def test_another_process_takes_it_over(gate):
 def test_a_proposal_that_was_changed_in_the_store_shows(gate):
     gate.propose_chance("ward", ["sex", "age"], "sue", WHY)
     with gate.store.engine.begin() as connection:
-        connection.exec_driver_sql(
-            "UPDATE exceptions SET asked = replace(asked, 'sex', 'region'), proposed_by = 'tom'"
-        )
+        connection.exec_driver_sql("UPDATE exceptions SET asked = replace(asked, 'sex', 'region'), proposed_by = 'tom'")
     assert any("not what was proposed" in fault for fault in gate.verify())
     [waiting] = gate.exceptions()
     assert gate.confirm_exception(waiting.id, "tom").granted  # what stands in the ledger is confirmed, not the row
