@@ -12,7 +12,13 @@ from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records
 from sfumato.gate.world import PUBLIC, Knowledge, Principal, World
 
-__all__ = ["Change", "Described", "Person", "State", "Version"]
+__all__ = ["Change", "Columns", "Described", "Found", "Person", "State", "Version", "columns_of"]
+
+Columns = tuple[str, ...]
+"""Columns that hang on one another, in rising order."""
+Found = tuple[tuple[str, Columns, str, str, int], ...]
+"""What was found to hang together, a line for each: kind, columns, which of them is told, version, combinations."""
+_CHANCE, _FOUND = "@chance", "@found"
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,61 @@ class Described:
         Hashes of what is said about it.
     versions
         Oldest first.
+    chance
+        Columns that hang on one another by chance, as two stewards said; in rising order.
+    found
+        Which dependences knowledge was judged by last; None where an older gate did not look for any.
     """
 
     codebook: Mapping[str, Any] = field(default_factory=dict)
     versions: tuple[Version, ...] = ()
+    chance: tuple[Columns, ...] = ()
+    found: Found | None = None
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any], versions: tuple[Version, ...]) -> Described:
+        """Read what `kept` gave."""
+        codebook = {name: own for name, own in kept.items() if name not in (_CHANCE, _FOUND)}
+        return cls(
+            codebook,
+            versions,
+            tuple(map(tuple, kept.get(_CHANCE, ()))),
+            found_of(kept[_FOUND]) if _FOUND in kept else None,
+        )
+
+    def kept(self) -> dict[str, Any]:
+        """All of it but its versions, for JSON."""
+        out = {**self.codebook}
+        if self.chance:
+            out[_CHANCE] = [list(one) for one in self.chance]
+        if self.found is not None:
+            out[_FOUND] = [[kind, list(columns), *more] for kind, columns, *more in self.found]
+        return out
+
+    def with_chance(self, columns: Iterable[str]) -> Described:
+        """The same where some columns hang on one another by chance."""
+        return replace(self, chance=tuple(sorted({*self.chance, columns_of(columns)})))
+
+    def without_chance(self, columns: Iterable[Iterable[str]]) -> Described:
+        """The same where the dependences of some columns count again."""
+        gone = {columns_of(one) for one in columns}
+        return replace(self, chance=tuple(one for one in self.chance if one not in gone))
+
+
+def columns_of(columns: Iterable[str]) -> Columns:
+    """Columns in rising order, each once.
+
+    Examples
+    --------
+    >>> columns_of(["ward", "age"])
+    ('age', 'ward')
+    """
+    return tuple(sorted(set(columns)))
+
+
+def found_of(plain: Iterable[Any]) -> Found:
+    """Read what an entry says was found."""
+    return tuple((str(k), tuple(map(str, of)), str(to), str(version), int(many)) for k, of, to, version, many in plain)
 
 
 @dataclass(frozen=True)
@@ -208,6 +265,8 @@ class State:
             grown = self._edge(entry.who, body)
         elif entry.kind == "version":
             self._version(entry.dataset, body)
+        elif entry.kind == "exception" and "chance" in body:
+            self._chance(entry.dataset, body)
         elif entry.kind == "request" or (entry.kind == "exception" and body["step"] == "confirmed"):
             told = body["margins"] if "margins" in body else [body["margin"]]
             margins = [(entry.dataset, Margin.from_plain(one)) for one in told]
@@ -246,7 +305,17 @@ class State:
     def _version(self, dataset: str, body: Mapping[str, Any]) -> None:
         known = self.datasets.get(dataset, Described())
         more = (Version(body["version"], body["path"], body["sha256"]),) if body["version"] else ()
-        self.datasets[dataset] = Described(body["codebook"], known.versions + more)
+        found = found_of(body["found"]) if "found" in body else known.found
+        own = replace(known, codebook=body["codebook"], versions=known.versions + more, found=found)
+        self.datasets[dataset] = own.without_chance(body.get("no_chance", ()))
+
+    def _chance(self, dataset: str, body: Mapping[str, Any]) -> None:
+        """Two stewards said that columns hang on one another by chance, or one that they do not."""
+        known = self.datasets[dataset]
+        if body["step"] == "confirmed":
+            self.datasets[dataset] = known.with_chance(body["chance"])
+        elif body["step"] == "withdrawn":
+            self.datasets[dataset] = known.without_chance([body["chance"]])
 
     def _held(self, who: str) -> Iterator[tuple[str, Margin]]:
         for (one, dataset), held in self.knowledge.items():

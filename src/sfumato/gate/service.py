@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, MissingExtra
-from sfumato.gate.config import Config, DatasetConfig, TableSource
+from sfumato.gate.config import Config
 from sfumato.gate.derived import Described, State
 from sfumato.gate.log import Log
 from sfumato.gate.policy import Policy
@@ -20,19 +20,32 @@ from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
 from sfumato.gate.serving.mending import log_started, repaired
 from sfumato.gate.serving.people import People
 from sfumato.gate.serving.standing import stood
-from sfumato.gate.serving.stewarding import Stewarding, Waiting
+from sfumato.gate.serving.stewarding import Waiting
 from sfumato.gate.serving.surveying import Surveying
 from sfumato.gate.serving.trying import Tried, Trying
 from sfumato.gate.serving.verifying import Verifying, verify_file
+from sfumato.gate.serving.versions import Added, Versions
 from sfumato.gate.world import PUBLIC
 
 if TYPE_CHECKING:
     from sfumato.gate.store.store import Store
 
-__all__ = ["Answer", "Gate", "Login", "Release", "Settled", "Token", "Tried", "Visitor", "Waiting", "verify_file"]
+__all__ = [
+    "Added",
+    "Answer",
+    "Gate",
+    "Login",
+    "Release",
+    "Settled",
+    "Token",
+    "Tried",
+    "Visitor",
+    "Waiting",
+    "verify_file",
+]
 
 
-class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveying, Doors):
+class Gate(Analysing, People, Versions, Verifying, Describing, Trying, Surveying, Doors):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.
@@ -60,7 +73,7 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
     ...     "policies: {research: {interval: {count: 2, width: 4}}}\\n"
     ... )
     >>> config = read_config(folder / "gate.yaml")
-    >>> Gate.init(config)
+    >>> _ = Gate.init(config)
     >>> with Gate.open(config) as gate:
     ...     _ = gate.add_user("ann", None, "analyst", "research")
     ...     first = gate.ask("ann", "ward", Margin.of([Node("A")]))
@@ -70,16 +83,29 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
     """
 
     @classmethod
-    def init(cls, config: Config) -> None:
+    def init(cls, config: Config, *, by: str = COMMAND_LINE) -> list[Added]:
         """Make the store or bring it to the newest revision, and take over what the configuration has.
 
-        Policies that the store has stay as they are there; see `other_policies`.
+        Policies that the store has stay as they are there; see `other_policies`. What the configuration calls chance is
+        proposed, and counts once a second steward confirmed it.
+
+        Parameters
+        ----------
+        config
+            The configuration.
+        by
+            Who does it: a steward, where not the command line.
+
+        Returns
+        -------
+        list of Added
+            What was taken over of the data sets, in order.
 
         Raises
         ------
         DataError
-            What cannot be taken over: a level or a cohort that changed, another file for a version that there is, a
-            version that is too near an earlier one.
+            What cannot be taken over, of all data sets: a level or a cohort that changed, another file for a version
+            that there is, a version that is too near an earlier one, `chance` of what was not found.
         MissingExtra
             Without the packages of the extra `server`.
         """
@@ -92,8 +118,7 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
             for name, policy in sorted(_policies(config).items()):
                 if name not in gate._state.policies:
                     gate.set_policy(name, policy)
-            for name in sorted(config.datasets):
-                gate._take_over(name, config.datasets[name])
+            return gate._all_taken_over(by)
         finally:
             store.close()
 
@@ -152,6 +177,23 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
     ) -> None:
         self.close()
 
+    def _all_taken_over(self, by: str) -> list[Added]:
+        """Take over what the configuration says of each data set; what is wrong with some is told together."""
+        if by != COMMAND_LINE:
+            self._refuse_no_steward(self._state, by)
+        out: list[Added] = []
+        wrong: list[DataError] = []
+        for name in sorted(self.config.datasets):
+            try:
+                out += self.take_over(name, by=by)
+            except DataError as error:
+                wrong.append(error)
+        if len(wrong) == 1:
+            raise wrong[0]
+        if wrong:
+            raise DataError(" ".join(map(str, wrong)))
+        return out
+
     def datasets(self) -> dict[str, Described]:
         """Data sets and their versions, as the ledger knows them."""
         self._catch_up()
@@ -162,51 +204,6 @@ class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveyi
         self._catch_up()
         known = self._state.policies
         return sorted(name for name, policy in self.config.policies.items() if known[name][1] != policy)
-
-    def _take_over(self, name: str, said: DatasetConfig) -> None:
-        """Add the versions of a data set that are not there yet, and what is said about it anew."""
-        known = self._state.datasets.get(name)
-        if known is not None and self.sources.hashes(name) != dict(known.codebook):
-            self._say_anew(name, known)
-        there = {} if known is None else {version.name: version for version in known.versions}
-        for version, source in said.versions.items():
-            if version in there:
-                if not isinstance(source, TableSource) and source != there[version].path:
-                    raise DataError(
-                        f"The version {version!r} of {name!r} is another file in the ledger. Give it a new name."
-                    )
-            elif not self.add_version(name, version, source).granted:
-                raise DataError(
-                    f"The version {version!r} of {name!r} is too near an earlier one: so few came or went that tables "
-                    "of both would tell about them."
-                )
-
-    def _say_anew(self, name: str, known: Described) -> None:
-        said, before = self.sources.hashes(name), known.codebook
-        if said["rows"] != before["rows"]:
-            raise DataError(
-                f"`record` and `count` of the data set {name!r} stay as they are: make it another data set."
-            )
-        for what in ("levels", "cohorts"):
-            changed = sorted(one for one, told in before[what].items() if said[what].get(one) != told)
-            if changed:
-                raise DataError(
-                    f"{', '.join(changed)} ({what} of {name!r}) changed or went: tables were given by them. Give new "
-                    "ones new names."
-                )
-        body = {"version": "", "codebook": said, "decision": "granted", "by": COMMAND_LINE}
-
-        def decide(state: State) -> list[list[Any]]:
-            draft = state.copy()
-            draft.datasets[name] = Described(said, known.versions)
-            return self._broken(draft, set(state.people), None, name)
-
-        self._settled(
-            decide,
-            lambda writer, state, broken: self._append(
-                writer, state, "version", COMMAND_LINE, name, {**body, "broken": broken}
-            ),
-        )
 
 
 def _begun(store: Store, path: Path) -> Log:

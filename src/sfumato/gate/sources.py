@@ -21,7 +21,9 @@ from sfumato.engines.postgresql_session import Place
 from sfumato.engines.postgresql_table import PostgresTable
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
-from sfumato.gate.derived import Described, Version
+from sfumato.gate.dependences.found import Dependence
+from sfumato.gate.dependences.words import chance_problems
+from sfumato.gate.derived import Columns, Described, Version
 from sfumato.gate.margin import canonical_json
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
@@ -51,16 +53,20 @@ def sha256_of(path: Path) -> str:
 def codebook_hashes(config: Config, dataset: DatasetConfig) -> dict[str, Any]:
     """Hashes of what is said about a data set: of each level, of each cohort, and of all else.
 
-    A level and a cohort keep their meaning once they are there: tables were given by them.
+    A level and a cohort keep their meaning once they are there: tables were given by them. What says nothing about
+    missing values or about chance has no keys of these, as it had none before there were any.
     """
     levels = read_levels(dataset.levels, config.folder)
+    later: dict[str, Any] = {"missing_told": _hash(sorted(dataset.missing_told))} if dataset.missing_told else {}
+    if dataset.chance:  # its columns themselves: those that go later count again
+        later["chance"] = [sorted(set(one.columns)) for one in dataset.chance]
     return {
         "levels": {f"{v}@{name}": _hash(group) for v, own in levels.items() for name, group in own.items()},
         "cohorts": {name: _hash(formula) for name, formula in dataset.cohorts.items()},
         "rows": _hash([dataset.record, dataset.count]),
         "never": _hash(list(dataset.never)),
         "variables": _hash(json.dumps({n: v.model_dump(mode="json") for n, v in dataset.variables.items()})),
-        **({"missing_told": _hash(sorted(dataset.missing_told))} if dataset.missing_told else {}),
+        **later,
     }
 
 
@@ -153,7 +159,8 @@ class Sources:
     config: Config
     seen: Callable[[Secret], None] | None = None
     _books: dict[str, Codebook] = field(default_factory=dict, init=False, repr=False)
-    _records: dict[str, tuple[tuple[Version, ...], Records]] = field(default_factory=dict, init=False, repr=False)
+    _records: dict[str, tuple[tuple[Any, ...], Records]] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[str, tuple[Dependence, ...]] = field(default_factory=dict, init=False, repr=False)
     _seen: dict[str, _Seen] = field(default_factory=dict, init=False, repr=False)
     _hashes: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
 
@@ -180,11 +187,30 @@ class Sources:
             )
         self._refuse_changed(name, described)
         kept = self._records.get(name)
-        if kept is None or kept[0] != described.versions:
-            kept = described.versions, self.read(name, described.versions)
+        wanted = described.versions, described.chance
+        if kept is None or kept[0] != wanted:
+            kept = wanted, self._reread(name, described)
             self._refuse_changed(name, described, thoroughly=True)  # not while it was read either
             self._records[name] = kept
         return kept[1]
+
+    def found(self, name: str, described: Described) -> tuple[Dependence, ...]:
+        """All dependences that are found in a data set, whatever stewards say of them; most telling first.
+
+        Raises
+        ------
+        DataStopped
+            As `records`.
+        """
+        self.records(name, described)
+        return self._found[name]
+
+    def _reread(self, name: str, described: Described) -> Records:
+        """Read a data set; what stewards called chance and is found no more, or is arithmetic now, is none."""
+        own = self.read(name, described.versions)
+        self._found[name] = own.found
+        chance = [one for one in described.chance if not chance_problems([one], own.found)]
+        return self.read(name, described.versions, chance) if chance else own
 
     def _refuse_changed(self, name: str, described: Described, *, thoroughly: bool = False) -> None:
         for version in described.versions:
@@ -218,8 +244,19 @@ class Sources:
         tables = [(version.name, read_table(self.config.path(version.path))) for version in versions]
         return [(own, table.frame, table.codebook) for own, table in tables]
 
-    def read(self, name: str, versions: Sequence[Version]) -> Records:
-        """The records of some versions of a data set."""
+    def read(self, name: str, versions: Sequence[Version], chance: Sequence[Columns] = ()) -> Records:
+        """The records of some versions of a data set.
+
+        Parameters
+        ----------
+        name
+            Of the data set.
+        versions
+            Which.
+        chance
+            Columns that hang on one another by chance, as two stewards said; what one alone says, in `gate.yaml` too,
+            is not heeded.
+        """
         said = self.config.datasets[name]
         (first, frame, book), *more = self.frames(name, versions)
         for column in (said.record, said.count):
@@ -241,6 +278,7 @@ class Sources:
             versions=[(own, later) for own, later, _ in more],
             first=first,
             secret=self._secret(),
+            chance=chance,
         )
 
     def codebook(self, name: str, described: Described) -> Codebook:

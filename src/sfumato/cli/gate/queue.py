@@ -31,7 +31,7 @@ def list_(config: Config, json: Json = False) -> None:
     for one in waiting:
         print(f"{one.id}  {one.who} asks for {one.margin.label} of {one.dataset}")
     for one in exceptions:
-        print(f"{one.id}  {one.by} proposes to give {one.margin.label} of {one.dataset} to {one.who}: {one.reason}")
+        print(f"{one.id}  {one.by} proposes {one.words}: {one.reason}", *([one.means] if one.means else []))
     if not waiting and not exceptions:
         print("Nothing waits.")
 
@@ -83,6 +83,8 @@ def confirm(
     config: Config,
     json: Json = False,
 ) -> None:
-    """Give what another steward proposed to give. It reaches all whom the receiver reaches."""
+    """Give what another steward proposed to give; it reaches all whom the receiver reaches. Or let be chance what they
+    proposed as chance: that a dependence between columns counts no more.
+    """
     with opened(config) as gate:
         told(gate.confirm_exception(exception, by), "Exception", json)

@@ -12,10 +12,12 @@ import typer
 if TYPE_CHECKING:
     from sfumato.gate.service import Gate, Settled
 
-__all__ = ["By", "Config", "chosen_dataset", "opened", "told"]
+__all__ = ["By", "Config", "Steward", "chosen_dataset", "opened", "told"]
 
 Config = Annotated[Path, typer.Option(help="The gate's configuration: gate.yaml.")]
 By = Annotated[str, typer.Option(help="The steward who does it.")]
+
+Steward = Annotated[str | None, typer.Option("--by", help="The steward who does it, and confirms nothing of it then.")]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Stewards' work: policies, versions, what waits, exceptions."""
+"""Stewards' work: policies, what waits, exceptions."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, DataStopped, NotThere
 from sfumato.gate.analyses.request import Request
-from sfumato.gate.config import TableSource
 from sfumato.gate.content import whole
 from sfumato.gate.criteria.interval import EFFORT
-from sfumato.gate.derived import Described, State, Version
+from sfumato.gate.dependences.words import CONSEQUENCE, joined
+from sfumato.gate.derived import State
 from sfumato.gate.margin import Margin
 from sfumato.gate.policy import Policy
 from sfumato.gate.recover import Recovered, recovered
-from sfumato.gate.replay import too_near
 from sfumato.gate.serving.asking import Asking, _Found, where_of
 from sfumato.gate.serving.core import COMMAND_LINE, Settled
-from sfumato.gate.sources import COPIES, copied
-from sfumato.gate.world import Outcome
 
 if TYPE_CHECKING:
     from sfumato.gate.store.store import Writer
 
-__all__ = ["Stewarding", "Waiting"]
+__all__ = ["Stewarding", "Waiting", "reason_of"]
 
 LONGER = 100
 """How many times the usual work the queue's requests get."""
@@ -46,6 +43,8 @@ class Waiting:
         When it was asked; empty for exceptions.
     by, reason
         Who proposes an exception, and why.
+    chance
+        Columns that hang on one another by chance, if the exception is confirmed; none where it is about a table.
     """
 
     id: str
@@ -55,10 +54,24 @@ class Waiting:
     at: str = ""
     by: str = ""
     reason: str = ""
+    chance: tuple[str, ...] = ()
+
+    @property
+    def means(self) -> str:
+        """What its confirmation means beyond what it says; empty for a table."""
+        return CONSEQUENCE if self.chance else ""
+
+    @property
+    def words(self) -> str:
+        """What is proposed, in words."""
+        if self.chance:
+            return f"that {joined(self.chance)} hang together in {self.dataset} by chance"
+        return f"to give {self.margin.label} of {self.dataset} to {self.who}"
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
-        own = {"id": self.id, "who": self.who, "dataset": self.dataset, "table": self.margin.label}
+        own: dict[str, Any] = {"id": self.id, "who": self.who, "dataset": self.dataset, "table": self.margin.label}
+        own |= {"chance": list(self.chance), "means": self.means} if self.chance else {}
         return own | {"version": self.margin.version, "at": self.at, "by": self.by, "reason": self.reason}
 
 
@@ -114,59 +127,6 @@ class Stewarding(Asking):
                 if breaks != ((who, dataset) in state.broken):
                     out.append([who, dataset, breaks])
         return out
-
-    def add_version(self, dataset: str, name: str, source: str | TableSource, *, by: str = COMMAND_LINE) -> Settled:
-        """Add a version of a data set, the first one too.
-
-        Parameters
-        ----------
-        dataset
-            Which the configuration describes.
-        name
-            Of the version.
-        source
-            A file, seen from the configuration; or a table of a database, which is copied.
-        by
-            Who adds it.
-
-        Returns
-        -------
-        Settled
-            Refused where only a few records came or went since an earlier version.
-
-        Raises
-        ------
-        DataError
-            Record ids that are missing, stand twice or stand in another data set; what cannot be read.
-        """
-        if dataset not in self.config.datasets:
-            known = ", ".join(sorted(self.config.datasets)) or "none"
-            raise DataError(f"The configuration has no data set {dataset!r}. Data sets: {known}.")
-        self._catch_up()
-        if name in [one.name for one in self._state.datasets.get(dataset, Described()).versions]:
-            raise DataError(f"There is a version {name!r} of {dataset!r} already.")
-        path, sha256 = copied(self.config, dataset, name, source)
-        version = Version(name, path, sha256)
-
-        def decide(state: State) -> Outcome:
-            known = state.datasets.get(dataset, Described())
-            if name in [one.name for one in known.versions]:
-                raise DataError(f"There is a version {name!r} of {dataset!r} already.")
-            self.sources.refuse_shared_people(dataset, version, state.datasets)
-            records = self.sources.read(dataset, (*known.versions, version))
-            near = too_near(records, {key: policy for key, (_, policy) in state.policies.items()})
-            return Outcome("refused", ("version",), "released") if near else Outcome("granted")
-
-        def write(writer: Writer, state: State, outcome: Outcome) -> Settled:
-            body = {"version": name, "path": path, "sha256": sha256, "codebook": self.sources.hashes(dataset)}
-            body |= {**self._outcome_body(outcome), "by": by}
-            entry = self._append(writer, state, "version", by, dataset, body)
-            return Settled(outcome.decision, outcome.reasons, entry.head)
-
-        settled = self._settled(decide, write)
-        if not settled.granted and path.startswith(f"{COPIES}/"):
-            self.config.path(path).unlink(missing_ok=True)
-        return settled
 
     def recovered(self, who: str, dataset: str, shown: int = 20) -> Recovered:
         """What somebody can recover now from all that they may know; for stewards alone.
@@ -247,7 +207,7 @@ class Stewarding(Asking):
         """
         row = self._queued(queue_id)
         asked = json.loads(row.asked)
-        told = _reason(reason)
+        told = reason_of(reason)
 
         def write(writer: Writer, state: State, found: None) -> Settled:
             self._refuse_no_steward(state, by)
@@ -288,7 +248,7 @@ class Stewarding(Asking):
         from sfumato.gate.serving.core import asked_of
         from sfumato.gate.store.store import token
 
-        told = _reason(reason)
+        told = reason_of(reason)
         name = token()
 
         def decide(state: State) -> Any:
@@ -411,13 +371,15 @@ class Stewarding(Asking):
             raise DataError(f"{by!r} is no steward.")
 
 
-def _reason(text: str) -> str:
+def reason_of(text: str) -> str:
+    """A reason, without spaces around it; refused where it is none."""
     if not 3 <= len(text.strip()) <= 2_000 or "\x00" in text:
         raise DataError("Give a reason, in 3 to 2,000 characters: it stands in the ledger.")
     return text.strip()
 
 
 def _waiting(row: Any) -> Waiting:
-    margin = Margin.from_plain(json.loads(row.asked)["margin"])
+    asked = json.loads(row.asked)
+    margin = Margin.from_plain(asked["margin"]) if "margin" in asked else Margin(version="")
     at, by, reason = (getattr(row, name, "") for name in ("at", "proposed_by", "reason"))
-    return Waiting(row.id, row.who, row.dataset, margin, at, by, reason)
+    return Waiting(row.id, row.who, row.dataset, margin, at, by, reason, tuple(asked.get("chance", ())))

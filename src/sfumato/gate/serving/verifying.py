@@ -158,8 +158,10 @@ def _proposals(view: View) -> list[str]:
     faults = []
     for row in view.proposals():
         entry = _entry(view, int(row.seq))
-        own = (row.who, row.dataset, row.proposed_by, row.reason, json.loads(row.asked)["margin"])
-        if entry is None or own != (entry.who, entry.dataset, *(entry.body.get(k) for k in ("by", "reason", "margin"))):
+        asked = json.loads(row.asked)
+        own = (row.who, row.dataset, row.proposed_by, row.reason, asked.get("margin"), asked.get("chance"))
+        said = ("by", "reason", "margin", "chance")
+        if entry is None or own != (entry.who, entry.dataset, *(entry.body.get(one) for one in said)):
             faults.append(f"The exception of entry {row.seq} is not what was proposed.")
     return faults
 

@@ -245,7 +245,7 @@ class View:
         for row in self._rows(select(t.versions).order_by(t.versions.c.dataset, t.versions.c.position)):
             versions.setdefault(row.dataset, []).append(Version(row.name, row.path, row.sha256))
         return {
-            row.name: Described(json.loads(row.codebook), tuple(versions.get(row.name, ())))
+            row.name: Described.of(json.loads(row.codebook), tuple(versions.get(row.name, ())))
             for row in self._rows(select(t.datasets))
         }
 
@@ -395,7 +395,7 @@ class Writer(View):
             body = canonical_json(policy.to_plain()).decode()
             row = {"name": entry.body["name"], "version": version, "body": body, "digest": policy.digest}
             self.connection.execute(insert(t.policies).values(**row, seq=entry.seq))
-        if entry.kind == "version" and entry.body["decision"] == "granted":
+        if entry.body.get("decision") == "granted" and (entry.kind == "version" or "chance" in entry.body):
             self._dataset(entry, state.datasets[entry.dataset])
         rows = [
             {
@@ -434,14 +434,14 @@ class Writer(View):
             self.connection.execute(insert(t.edges).values(giver=giver, taker=taker))
 
     def _dataset(self, entry: Entry, described: Described) -> None:
-        codebook = canonical_json(described.codebook).decode()
+        codebook = canonical_json(described.kept()).decode()
         c = t.datasets.c
         if self.connection.execute(select(c.name).where(c.name == entry.dataset)).one_or_none() is None:
             row = {"name": entry.dataset, "codebook": codebook, "seq": entry.seq}
             self.connection.execute(insert(t.datasets).values(**row))
         else:
             self.connection.execute(update(t.datasets).where(c.name == entry.dataset).values(codebook=codebook))
-        if entry.body["version"]:
+        if entry.body.get("version"):
             newest = described.versions[-1]
             row = {"dataset": entry.dataset, "name": newest.name, "position": len(described.versions) - 1}
             row |= {"path": newest.path, "sha256": newest.sha256, "seq": entry.seq}

@@ -71,6 +71,9 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/releases/{release}"): _OPEN,  # those of the public; others' as `OWN_RELEASES` says
     ("GET", "/datasets"): _ANY,
     ("GET", "/datasets/{dataset}"): _ANY,
+    ("GET", "/datasets/{dataset}/dependences"): _READ,
+    ("POST", "/datasets/{dataset}/chance"): _KEEP,
+    ("POST", "/datasets/{dataset}/chance/withdraw"): _KEEP,
     ("POST", "/datasets/{dataset}/tables"): _rule("analyst", "tables", timed=True),
     ("POST", "/datasets/{dataset}/analyses"): _rule("analyst", "analyses", timed=True),
     ("GET", "/decisions/{decision}"): _rule("analyst", "tables analyses releases"),
@@ -108,6 +111,8 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/pages/public"): _OPEN_PAGE,
     ("GET", "/pages/releases/{release}"): _OPEN_PAGE,  # as for the release itself
     ("GET", "/pages/datasets"): _PAGE,
+    ("POST", "/pages/datasets/chance"): _KEEP_FORM,
+    ("POST", "/pages/datasets/withdraw"): _KEEP_FORM,
     ("GET", "/pages/table"): _ASK_PAGE,
     ("POST", "/pages/table/parts"): _ASK_FORM,
     ("POST", "/pages/table/preview"): _ASK_FORM,

@@ -31,7 +31,7 @@ class Proposal(Body):
 
 @router.get("/exceptions")
 def list_exceptions(gate: TheGate, who: Who) -> dict[str, Any]:
-    """Exceptions that wait for a second steward."""
+    """Exceptions that wait for a second steward: tables, and dependences that are to count as chance (`chance`)."""
     return {"items": [one.to_plain() for one in gate.exceptions()], "next": None}
 
 
@@ -50,5 +50,5 @@ def propose(body: Proposal, gate: TheGate, who: Who) -> dict[str, Any]:
 
 @router.post("/exceptions/{exception}/confirm", responses=SETTLED)
 def confirm(exception: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
-    """Give what another steward proposed to give."""
+    """Give what another steward proposed to give, or let be chance what they proposed as chance."""
     return gate.confirm_exception(exception, who.who).to_plain()

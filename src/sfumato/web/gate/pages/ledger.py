@@ -65,6 +65,8 @@ def _what(entry: Entry) -> str:
     body = entry.body
     if isinstance(body.get("margin"), dict):
         return Margin.from_plain(body["margin"]).label.replace(",", ", ") or "all together"
+    if isinstance(body.get("chance"), list):
+        return f"by chance, {body.get('step')}: {', '.join(map(str, body['chance']))}"
     if entry.kind == "edge":
         return f"{body.get('step')} {body.get('to')}"
     if entry.kind == "policy":

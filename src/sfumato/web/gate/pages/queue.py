@@ -58,11 +58,13 @@ def propose(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
 @router.post("/pages/queue/confirm")
 def confirm(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
     """Give what another steward proposed to give."""
+    chance = any(one.chance for one in gate.exceptions() if one.id == form.one("id"))
     try:
         settled = gate.confirm_exception(form.one("id"), who.who)
     except SfumatoError as error:
         return problem(request, error)
-    told = f"{DECISIONS[settled.decision]}: the table was given, with both names and the reason."
+    what = "these columns hang together by chance" if chance else "the table was given"
+    told = f"{DECISIONS[settled.decision]}: {what}, with both names and the reason."
     return _done(request, gate, who.who, told, settled.ledger)
 
 
