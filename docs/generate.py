@@ -45,7 +45,8 @@ HEAD = "<!-- Written by docs/generate.py from the code: change the code, then ru
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
     *("table build", "table protect", "table audit", "table bounds"),
-    *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate analyse"),
+    *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate secret", "gate init", "gate ask", "gate analyse"),
+    "gate budget",
     *("gate join", "gate leave", "gate token", "gate user password", "serve"),
     *("serve", "gate token", "gate user password"),
     *("gate share", "gate work", "gate user add", "gate user remove", "gate organisation add", "gate group add"),

@@ -1,11 +1,13 @@
 """What a release holds, against polars' own grouping."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.gate.content import checked_where, content, refuse_unknown, rounded, whole
+from sfumato.gate.content import checked_where, content, refuse_unknown, rounded, sentence, whole
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Policy
 from sfumato.gate.reading import records_of
@@ -111,3 +113,40 @@ def test_groups_that_are_not_there_are_refused_and_not_quoted(records):
         with pytest.raises(DataError) as told:
             checked_where({Node("b"): groups}, records)
         assert "planted" not in str(told.value)
+
+
+def noisy_content(records, request, where=None):
+    return content("ward", records, request, where or {}, Policy(interval={"count": 2, "width": 4}))
+
+
+def test_true_tables_speak_of_true_answers_alone(records):
+    said = noisy_content(records, table("a"))["disclosure"]
+    assert "a group of 1 to 2 people closer than 4, from this and all other true answers" in said
+    assert "Perturbed tables beside it can tell more." in said
+
+
+@pytest.mark.parametrize(("variance", "bound"), [("9", 12), ("25/4", 10), ("25", 25), ("9/16", 3)])
+def test_perturbed_tables_state_their_bound(variance, bound):
+    """The larger of V and 4 √V, which is D of the notes."""
+    said = sentence(table("a", noise=variance), POLICY)
+    assert f"No cell changes by more than {bound}." in said
+    assert "A cell of nobody stays 0" in said
+    assert "Beside true tables, small cells can be told more closely" in said
+    assert "sum of" not in said
+
+
+def test_a_perturbed_count_of_several_cells_says_so():
+    request = table("a", noise="9")
+    assert "the sum of 2 such cells" in sentence(request, POLICY, {Node("b"): ("0", "2")})
+    assert "sum of" not in sentence(request, POLICY, {Node("a"): ("0", "1")})  # by what is shown anyway
+    assert "sum of" not in sentence(request, POLICY, {Node("b"): ("0",)})
+
+
+def test_a_large_perturbed_table_lists_no_zero_of_somebody(monkeypatch):
+    """Where cells of nobody are left out, one of somebody that became 0 would stand out."""
+    monkeypatch.setattr("sfumato.kernels.tabular.tally._DENSE", 4)
+    rows = pl.DataFrame({"id": range(60), "a": [i % 60 for i in range(60)], "b": [i % 60 for i in range(60)]})
+    sparse = replace(records_of(rows, record="id"), words=np.arange(60, dtype=np.uint64) * np.uint64(2**53 // 61))
+    shown = [line[-1] for line in noisy_content(sparse, table("a", "b", noise="4"))["rows"]]
+    assert 0 < len(shown) < 60
+    assert 0 not in shown

@@ -32,14 +32,6 @@ def test_own_codes_give_sums_of_them():
     assert not is_known(RECORDS, [Margin.of([Node("A"), Node("pay")], version="v2")], Margin.of([], value="pay"))
 
 
-def test_a_simulatable_policy_gives_what_is_known_alone():
-    policy = Policy(interval={"count": 1, "width": 2}, simulatable=True)
-    assert judge(RECORDS, [A], B, policy).reasons == ("simulatable",)
-    assert judge(RECORDS, [A], Margin(), policy).granted
-    empty = records_of(ROWS.with_columns(n=0), count="n")  # whatever the data are
-    assert judge(empty, [A], B, policy).reasons == ("simulatable",)
-
-
 def test_the_first_criterion_that_does_not_hold_is_told():
     policy = Policy(interval={"count": 4, "width": 10}, attribution={"variables": ["B"]})
     assert judge(RECORDS, [], BOTH, policy).reasons == ("interval",)

@@ -535,16 +535,22 @@ def test_a_perturbed_table_is_offered_and_without_a_policy_for_it_refused(config
             gate.ask("ann", "ward", Margin.of([Node("A")], value="B"), perturbed=True)
 
 
-def test_what_does_not_look_at_data_gives_noise_alone(configured):
-    config = configured(policies=NOISY.replace("perturbed", "simulatable: true, perturbed"))
-    config.path(config.secret_file).write_bytes(bytes(range(32)))
-    Gate.init(config)
+@pytest.mark.parametrize("value", [False, True])
+def test_a_store_whose_policies_had_a_key_that_went_opens(configured, monkeypatch, value):
+    """By `simulatable: true` everything new was refused, and goes on to be, until a steward sets another policy."""
+    config = configured()
+    with monkeypatch.context() as earlier:
+        now = Policy.to_plain
+        earlier.setattr(Policy, "to_plain", lambda self: {**now(self), "simulatable": value})
+        Gate.init(config)
     with Gate.open(config) as gate:
         gate.add_user("ann", None, "analyst", "research")
-        answer = gate.ask("ann", "ward", A)
-        assert (answer.decision, answer.reasons) == ("refused", ("simulatable",))
-        assert [offer.kind for offer in answer.offers] == ["perturbed"]
-        assert gate.ask("ann", "ward", A, perturbed=True).decision == "granted"
+        assert gate.verify() == []
+        assert gate.ask("ann", "ward", A).decision == ("refused" if value else "granted")
+        gate.set_policy("research", Policy(interval={"count": 2, "width": 4}))
+        assert gate.ask("ann", "ward", A).decision == "granted"
+    with Gate.open(config) as gate:
+        assert gate.verify() == []
 
 
 def test_parts_of_a_perturbed_table_are_sums_of_its_cells(configured):

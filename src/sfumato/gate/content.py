@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
-from sfumato.gate.noise import perturbed
+from sfumato.gate.noise import largest_change, perturbed
 from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records, Scope
 
@@ -122,7 +123,7 @@ def content(
         "columns": columns,
         "rows": _rows(records, request, where, mean),
         "exact": not (request.value or request.weight or request.noise),
-        "disclosure": sentence(request, policy),
+        "disclosure": sentence(request, policy, where),
     }
 
 
@@ -142,14 +143,20 @@ def figures(request: Margin, *, mean: bool = False) -> list[str]:
     return out
 
 
-def sentence(request: Margin, policy: Policy) -> str:
-    """What protects a release, in words."""
+def sentence(request: Margin, policy: Policy, where: Where | None = None) -> str:
+    """What protects a release, in words.
+
+    Parameters
+    ----------
+    request
+        What is shown by, and what is summed.
+    policy
+        What it was decided by.
+    where
+        The groups that are shown.
+    """
     if request.noise:
-        return (
-            f"The counts are perturbed by noise of mean 0 and variance {request.noise}, which hangs on who is in a "
-            "cell: the same cell has the same noise in every table. A true zero stays zero; combinations that are not "
-            "listed hold nobody."
-        )
+        return _perturbed(request, where or {})
     parts = ["The counts are true."]
     if request.value or request.weight:
         parts.append("Sums have three significant digits.")
@@ -162,10 +169,28 @@ def sentence(request: Margin, policy: Policy) -> str:
     if policy.interval is not None:
         parts.append(
             f"Whoever may come to know this table cannot tell a group of 1 to {policy.interval.count} people closer "
-            f"than {policy.interval.width}, from this and all else that the gate told them."
+            f"than {policy.interval.width}, from this and all other true answers that the gate gave them. Perturbed "
+            "tables beside it can tell more."
         )
     if policy.attribution is not None:
         parts.append(f"What a group has stays open for {', '.join(policy.attribution.variables)}.")
+    return " ".join(parts)
+
+
+def _perturbed(request: Margin, where: Where) -> str:
+    """What noise does, and what it does not: it is bounded, and zeros are true, which cuts what true tables leave."""
+    variance = float(Fraction(request.noise))
+    parts = [
+        f"The counts are perturbed by noise of mean 0 and variance {variance:g}, which hangs on who is in a cell: the "
+        f"same cell has the same noise in every table. No cell changes by more than {largest_change(variance)}."
+    ]
+    cells = math.prod(len(groups) for node, groups in where.items() if node not in request.nodes)
+    if cells > 1:
+        parts.append(f"A count here is the sum of {cells} such cells, each with noise of its own.")
+    parts.append(
+        "A cell of nobody stays 0, so that a count above 0 is of somebody; a small one may become 0. Combinations that "
+        "are not listed are 0. Beside true tables, small cells can be told more closely than from these alone."
+    )
     return " ".join(parts)
 
 
@@ -192,9 +217,11 @@ def _rows(records: Records, request: Margin, where: Where, mean: bool) -> list[l
     np.add.at(total, number, counts)
     added = _figures(request, [np.bincount(number, weights=one, minlength=len(lines)) for one in sums], mean)
     labels = [scope.structure.groups(node) for node in request.nodes]
+    some = len(lines) < math.prod(map(len, labels))
+    leave = len(lines) > _MOST_EMPTY or (some and bool(request.noise))  # a listed 0 among some would be of somebody
     rows: list[list[Any]] = []
     for i, line in enumerate(lines.tolist()):
-        if not total[i] and len(lines) > _MOST_EMPTY:
+        if not total[i] and leave:
             continue
         names_of = [label[place] for label, place in zip(labels, line, strict=True)]
         rows.append([*names_of, int(total[i]), *(one[i] for one in added)])

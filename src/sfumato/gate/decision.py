@@ -150,8 +150,6 @@ def judge(
     if wanted.noise:
         return _noisy(data, [*held, wanted], policy, Case.of(data, held), given=False)
     case = Case.of(data, [*held, wanted])
-    if policy.simulatable:
-        return Decision("refused", ("simulatable",), "known", 0, case)
     return _decided(case, holds(case, policy, Case.of(data, held) if broken and held else None, effort))
 
 

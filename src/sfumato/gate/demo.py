@@ -149,7 +149,6 @@ def _write(folder: Path, n: int) -> None:
         "research": {
             "interval": {"count": 4, "width": 10},
             "attribution": {"variables": ["hiv"], "rule": "positive"},
-            "noise": {"mu_at_most": 3},
             "perturbed": {"variance": 9},
         },
         "public": {"interval": {"count": 9, "width": 20}},

@@ -15,11 +15,11 @@ from sfumato.gate.policy import Noise, Policy
 from sfumato.kernels.tabular.keys import BITS, written_keys
 from sfumato.tables.perturb.counts import count_noise, transitions
 
-__all__ = ["Allowed", "allowed", "largest_change", "mu", "perturbed", "written"]
+__all__ = ["Allowed", "allowed", "budget_of", "fitting", "largest_change", "mu", "perturbed", "spent", "written"]
 
 Ints = NDArray[np.int64]
-_BUDGET = Noise(mu_at_most=3)
-"""Of a policy that says nothing."""
+_BUDGET = Noise(mu_at_most=1)
+"""Of a policy that says nothing. Averaging the perturbed tables that 3 would allow tells most small cells."""
 
 
 def written(variance: float) -> str:
@@ -45,7 +45,53 @@ def mu(margins: Iterable[Margin]) -> float:
     >>> mu([Margin(noise="4"), Margin(version="v2", noise="4"), Margin()])
     0.7071067811865476
     """
-    return math.sqrt(sum(1 / Fraction(one.noise) for one in set(margins) if one.noise))
+    return math.sqrt(spent(margins))
+
+
+def spent(margins: Iterable[Margin]) -> Fraction:
+    """What noisy releases use up of a budget together: the square of mu.
+
+    Examples
+    --------
+    >>> spent([Margin(noise="4"), Margin(version="v2", noise="4"), Margin()])
+    Fraction(1, 2)
+    """
+    return sum((1 / Fraction(one.noise) for one in set(margins) if one.noise), Fraction(0))
+
+
+def budget_of(policy: Policy) -> float:
+    """What all noisy releases together may tell by a policy.
+
+    Examples
+    --------
+    >>> budget_of(Policy(preset="research")), budget_of(Policy(preset="research", noise={"mu_at_most": 2}))
+    (1.0, 2.0)
+    """
+    return (policy.noise or _BUDGET).mu_at_most
+
+
+def fitting(before: Fraction, noise: str, at_most: float) -> int:
+    """How many more perturbed tables a budget has room for, by the arithmetic that decides about them.
+
+    Parameters
+    ----------
+    before
+        What is used up, as `spent` gives it.
+    noise
+        The variance of each, as requests hold it.
+    at_most
+        The budget.
+
+    Examples
+    --------
+    >>> fitting(Fraction(0), "9", 1.0), fitting(Fraction(8, 9), "9", 1.0), fitting(Fraction(4), "9", 1.0)
+    (9, 1, 0)
+    """
+    each = 1 / Fraction(noise)
+    many = max(0, math.floor((Fraction(at_most) ** 2 - before) / each) + 1)  # one more, for the root is rounded
+    while many and math.sqrt(before + many * each) > at_most:
+        many -= 1
+    return many
 
 
 @dataclass(frozen=True)
@@ -79,7 +125,7 @@ def allowed(margins: Iterable[Margin], policy: Policy, *, given: bool = False) -
         and (least is None or any(float(Fraction(one.noise)) < least.variance * (1 - 1e-9) for one in tables))
     ):
         return Allowed(False, ("perturbed",))
-    return Allowed(True) if mu(noisy) <= (policy.noise or _BUDGET).mu_at_most else Allowed(False, ("noise",))
+    return Allowed(True) if mu(noisy) <= budget_of(policy) else Allowed(False, ("noise",))
 
 
 def largest_change(variance: float) -> int:

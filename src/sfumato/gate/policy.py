@@ -179,8 +179,6 @@ class Policy(Described):
         How much all noisy releases together may tell.
     perturbed
         Perturbed tables may be offered.
-    simulatable
-        Decide without looking at data that were not given out: only what follows from what is known is given exactly.
     public
         When a table may go to the public, for the public's policy.
 
@@ -201,13 +199,16 @@ class Policy(Described):
     requests_per_day: int | None = Field(default=None, ge=0)
     noise: Noise | None = None
     perturbed: Perturbed | None = None
-    simulatable: bool = False
     public: PublicRule | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _from_preset(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or given.get("preset") is None:
+        if not isinstance(given, Mapping):
+            return given
+        if "simulatable" in given:
+            raise ValueError("`simulatable` went, since it refused everything that was new: leave it out")
+        if given.get("preset") is None:
             return given
         preset = given["preset"]
         if preset not in PRESETS:
@@ -229,7 +230,7 @@ class Policy(Described):
     @model_validator(mode="after")
     def _some_criterion(self) -> Policy:
         named = "dominance" in self.model_fields_set  # the rules that every policy has are no criterion of its own
-        if not (self.interval or self.attribution or named or self.sap or self.simulatable):
+        if not (self.interval or self.attribution or named or self.sap):
             raise ValueError(
                 "a policy needs a criterion (`interval`, `attribution`, `dominance`, `sap`) or a `preset`: without one "
                 "it would give everything away"
@@ -243,7 +244,12 @@ class Policy(Described):
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Policy:
-        """Read what `to_plain` wrote; a policy without rules on shares, as an older gate wrote it, gets those of all.
+        """Read what `to_plain` wrote, also that of earlier versions.
+
+        Notes
+        -----
+        A policy without rules on shares gets those of all. One by which nothing that was new was given (`simulatable`,
+        which went) gives nothing now either, by an interval that nothing meets, until a steward sets another.
 
         Examples
         --------
@@ -251,12 +257,15 @@ class Policy(Described):
         >>> Policy.from_plain(policy.to_plain()) == policy
         True
         """
-        return cls.model_validate({key: one for key, one in plain.items() if key != "dominance" or one})
+        kept = {key: one for key, one in plain.items() if key != "simulatable" and (key != "dominance" or one)}
+        if plain.get("simulatable"):
+            kept |= {"interval": {"count": _MOST, "width": 2 * _MOST}, "perturbed": None}
+        return cls.model_validate(kept)
 
     @property
     def criteria(self) -> tuple[Any, ...]:
         """What knowledge must meet: all but limits of a day, and rules for what is asked anew."""
-        return self.interval, self.attribution, self.dominance, self.sap, self.simulatable
+        return self.interval, self.attribution, self.dominance, self.sap
 
     @model_validator(mode="after")
     def _noisy_enough(self) -> Policy:
@@ -268,8 +277,9 @@ class Policy(Described):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what it asks."""
-        return hashlib.sha256(canonical_json(_as_texts(self.model_dump(mode="json", exclude={"preset"})))).hexdigest()
+        """SHA-256 of what it asks; with a key that went, so that entries of earlier versions name the same policy."""
+        asked = {**self.model_dump(mode="json", exclude={"preset"}), "simulatable": False}
+        return hashlib.sha256(canonical_json(_as_texts(asked))).hexdigest()
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -14,6 +14,7 @@ from sfumato.gate.log import Log
 from sfumato.gate.policy import Policy
 from sfumato.gate.serving.analysing import Analysing
 from sfumato.gate.serving.asking import Answer
+from sfumato.gate.serving.budgeting import Budget, Budgeting
 from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
 from sfumato.gate.serving.describing import Describing
 from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Added",
     "Answer",
+    "Budget",
     "Gate",
     "Login",
     "Release",
@@ -45,7 +47,7 @@ __all__ = [
 ]
 
 
-class Gate(Analysing, People, Versions, Verifying, Describing, Trying, Surveying, Doors):
+class Gate(Analysing, Budgeting, People, Versions, Verifying, Describing, Trying, Surveying, Doors):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.

@@ -283,7 +283,7 @@ def _judged(data: Records, held: Knowledge, more: Knowledge, policy: Policy, bro
     """Decide one margin, or several that are told together."""
     if len(more) == 1:
         return judge(data, held, next(iter(more)), policy, broken=broken, effort=effort)
-    if policy.simulatable or broken:
+    if broken:
         one = judge(data, held, min(more), policy, broken=broken, effort=effort)
         return replace(one, decision="refused", reasons=("interval",)) if one.granted else one
     return together(data, held | more, policy, effort=effort)

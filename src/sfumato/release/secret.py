@@ -11,9 +11,9 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.draws import MIN_SECRET, Draws
-from sfumato.errors import SecretError
+from sfumato.errors import FileError, SecretError
 
-__all__ = ["VARIABLE", "Secret"]
+__all__ = ["VARIABLE", "Secret", "make_secret"]
 
 VARIABLE = "SFUMATO_SECRET"
 """Environment variable that holds the secret in hexadecimal digits."""
@@ -86,6 +86,48 @@ class Secret:
             except ValueError:
                 raise SecretError(f"{VARIABLE} must hold hexadecimal digits, two for each byte.") from None
         return cls(secrets.token_bytes(2 * MIN_SECRET), repeatable=False)
+
+
+def make_secret(path: str | PathLike[str]) -> None:
+    """Write a new secret of 32 bytes, from the operating system, to a file that its owner alone can read.
+
+    Parameters
+    ----------
+    path
+        Where to. What is there is never written over: a secret that is gone cannot be drawn again.
+
+    Raises
+    ------
+    FileError
+        There is something, or nothing can be written there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "key"
+    >>> make_secret(path)
+    >>> Secret.find(path)
+    Secret(repeatable=True)
+    """
+    name = os.fspath(path)
+    try:
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        raise FileError(
+            f"There is something at {name!r} already: a secret is never written over. Choose another path."
+        ) from None
+    except OSError as error:
+        raise FileError(f"The secret cannot be written to {name!r}: {error.strerror}.") from None
+    try:
+        with os.fdopen(file, "wb") as opened:
+            if hasattr(os, "fchmod"):  # whatever the umask is
+                os.fchmod(file, 0o600)
+            opened.write(secrets.token_bytes(2 * MIN_SECRET))
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:  # half a secret is none
+        Path(name).unlink(missing_ok=True)
+        raise FileError(f"The secret cannot be written to {name!r}: {error.strerror}.") from None
 
 
 def _read(path: Path) -> bytes:

@@ -60,6 +60,10 @@ def test_a_day(gate):
     assert (gate / "a.csv").read_text() == "A,count\nplanted1,5\nplanted2,3\n"
     assert "planted" not in said.stderr + said.stdout
 
+    left = asked(gate, "budget", "ann")
+    assert left == {"mu": 0, "mu_at_most": 1, "perturbed": None, "requests_left": None, "grants_left": None}
+    assert "0.00 of 1 is used" in run(gate, "budget", "ann").stdout
+
     found = asked(gate, "recover", "ann")
     assert (found["joint_cells"], [line["count"] for line in found["narrowest"]]) == (2, [3, 5])
     assert asked(gate, "recover", "eve")["narrowest"] == []
@@ -103,6 +107,8 @@ def test_a_day(gate):
         ["user", "add", "ann", "--policy", "research"],
         ["user", "add", "tom", "--policy", "nosuch"],
         ["recover", "nobody"],
+        ["budget", "nobody"],
+        ["budget", "ann", "--dataset", "nosuch"],
         ["join", "ann", "nowhere"],
         ["dataset", "add", "ward", "v9"],
         ["policy", "set", "nosuch"],

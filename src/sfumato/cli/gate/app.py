@@ -7,6 +7,7 @@ import typer
 from sfumato.cli.gate import (
     analyse,
     ask,
+    budget,
     dataset,
     decide,
     group,
@@ -20,6 +21,7 @@ from sfumato.cli.gate import (
     queue,
     recover,
     replay,
+    secret,
     share,
     simulate,
     token,
@@ -48,9 +50,11 @@ app.command(epilog=decide.EXAMPLE)(decide.decide)
 app.command(epilog=replay.EXAMPLE)(replay.replay)
 app.command(epilog=maximal.EXAMPLE)(maximal.maximal)
 app.command(epilog=simulate.EXAMPLE)(simulate.simulate)
+app.command(epilog=secret.EXAMPLE)(secret.secret)
 app.command(epilog=init.EXAMPLE)(init.init)
 app.command(epilog=ask.EXAMPLE)(ask.ask)
 app.command(epilog=analyse.EXAMPLE)(analyse.analyse)
+app.command(epilog=budget.EXAMPLE)(budget.budget)
 app.command(epilog=join.EXAMPLE)(join.join)
 app.command(epilog=leave.EXAMPLE)(leave.leave)
 app.command(epilog=share.EXAMPLE)(share.share)

@@ -131,7 +131,7 @@ class Analysing(Asking, Describing):
         self._refuse_others(state, who)
         records = self._records(state, dataset)
         found = self._decided_fit(state, who, dataset, request, records)
-        if found.outcome.granted or found.outcome.reasons in (("noise",), ("scope",), ("simulatable",)):
+        if found.outcome.granted or found.outcome.reasons in (("noise",), ("scope",)):
             return found
         tried: list[tuple[Margin, Outcome]] = []
         offers: list[Offer] = []
@@ -156,8 +156,6 @@ class Analysing(Asking, Describing):
         try:
             problem = problem_of(records, request)
             if not known and earlier is None:
-                if any(policy.simulatable for policy in policies):
-                    return _Found(asked, Outcome("refused", ("simulatable",)))
                 attributions = {policy.attribution for policy in policies if policy.attribution is not None}
                 if failed := unmet(problem, _limits(request, policies), count, attributions):
                     return _Found(asked, Outcome("refused", failed, "released"))

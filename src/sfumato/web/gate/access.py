@@ -77,6 +77,7 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("POST", "/datasets/{dataset}/tables"): _rule("analyst", "tables", timed=True),
     ("POST", "/datasets/{dataset}/analyses"): _rule("analyst", "analyses", timed=True),
     ("GET", "/decisions/{decision}"): _rule("analyst", "tables analyses releases"),
+    ("GET", "/me/budget"): _rule("analyst", "tables analyses releases"),
     ("GET", "/me/releases"): _rule("analyst", "releases"),
     ("GET", "/me/tokens"): _OWN,
     ("POST", "/me/tokens"): _OWN,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-__all__ = ["ANSWER", "CHANGED", "CODEBOOK", "RELEASE", "SETTLED", "AnswerOut", "SettledOut", "documented"]
+__all__ = ["ANSWER", "BUDGET", "CHANGED", "CODEBOOK", "RELEASE", "SETTLED", "AnswerOut", "SettledOut", "documented"]
 
 
 class Stood(BaseModel):
@@ -82,6 +82,24 @@ class CodebookOut(BaseModel):
     variables: list[VariableOut]
 
 
+class PerturbedOut(BaseModel):
+    """What tables with noise cost."""
+
+    variance: float = Field(description="Of the noise of each cell.")
+    cost: float = Field(description="How much larger the next one makes `mu`.")
+    left: int = Field(description="How many more fit into the budget.")
+
+
+class BudgetOut(BaseModel):
+    """What is left."""
+
+    mu: float = Field(description="What all noisy answers tell together, those that others may pass on among them.")
+    mu_at_most: float = Field(description="What they may tell.")
+    perturbed: PerturbedOut | None = Field(description="Null where no table with noise can be had.")
+    requests_left: int | None = Field(description="Today (UTC); null where there is no limit.")
+    grants_left: int | None = Field(description="Today (UTC); null where there is no limit.")
+
+
 class ChangedOut(BaseModel):
     """A decision of the ledger that would be another one."""
 
@@ -115,6 +133,7 @@ def documented(status: int, model: type[BaseModel]) -> dict[int | str, dict[str,
 
 
 ANSWER = documented(201, AnswerOut)
+BUDGET = documented(200, BudgetOut)
 RELEASE = documented(200, ReleaseOut)
 SETTLED = documented(200, SettledOut)
 CODEBOOK = documented(200, CodebookOut)

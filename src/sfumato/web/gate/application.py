@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from sfumato.gate.service import Gate
 from sfumato.web.gate import (
     analyses,
+    budget,
     datasets,
     decisions,
     exceptions,
@@ -43,8 +44,8 @@ from sfumato.web.static_files import StaticFiles
 __all__ = ["ROUTERS", "face", "routes", "serve"]
 
 ROUTERS = (
-    *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, tokens.router),
-    *(people.router, sharing.router, policies.router, queue.router, exceptions.router, ledger.router),
+    *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, budget.router),
+    *(tokens.router, people.router, sharing.router, policies.router, queue.router, exceptions.router, ledger.router),
     *(public.router, session.router, oidc.router, health.router, metrics.router),
     *PAGES,
 )

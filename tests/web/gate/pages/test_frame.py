@@ -70,6 +70,6 @@ def test_every_criterion_that_can_be_told_has_words():
     plain = reasons(["something new"])[0].title
     thresholds = {one.name for kind in KINDS.values() for own in kind.thresholds.values() for one in own}
     told = {"interval", "attribution", "dominance", "extremes", "sums", "sap", "noise", "public", "version", "scope",
-            "model", "simulatable", "steward", "known", "exception"}  # fmt: skip
+            "model", "steward", "known", "exception"}  # fmt: skip
     for one in reasons(sorted(told | thresholds)):
         assert one.title != plain, one.name

@@ -36,15 +36,16 @@ def test_what_is_wrong_is_told(come):
     assert 'role="alert"' in eve.send(TRY, name="research", text="- a\n- b").text
     assert 'role="alert"' in eve.send(TRY, name="research", text="{").text
     assert 'role="alert"' in eve.send(TRY, name="", text="preset: research").text
+    assert "it refused everything that was new" in eve.send(TRY, name="research", text="simulatable: true").words
 
 
 def test_every_criterion_has_words_and_is_written_as_it_is_read():
     policy = Policy(
         interval={"count": 4, "width": 10}, attribution={"variables": ("hiv",), "rule": "any"}, dominance=("p(10)",),
-        sap={"known": 2, "at_most": 0.1}, noise={"mu_at_most": 3}, perturbed={"variance": 9}, simulatable=True,
+        sap={"known": 2, "at_most": 0.1}, noise={"mu_at_most": 3}, perturbed={"variance": 9},
         public={"share": 0.5, "grants": 3}, grants_per_day=1, requests_per_day=2,
     )  # fmt: skip
-    assert len(in_words(policy)) == 10
+    assert len(in_words(policy)) == 9
     from sfumato.data.yaml import load_yaml
 
     assert Policy.model_validate(load_yaml(written(policy))[0]) == policy

@@ -139,3 +139,22 @@ def test_changes_need_the_header(come):
     ann = come("ann")
     del ann.client.headers["X-Sfumato"]
     assert ann.client.post(ASK, data={"dataset": "ward", "by": "sex"}).status_code == 403
+
+
+def test_what_is_left_is_seen_before_and_after(world, come):
+    world.gate.set_policy(
+        "research", Policy(interval={"count": 2, "width": 4}, perturbed={"variance": 4}, requests_per_day=5)
+    )
+    ann = come("ann")
+    before = ann.see("/pages/table").words
+    assert "0.00 of 1" in before
+    assert "4 more; the next one uses 0.50" in before
+    assert "5 left" in before
+    after = ann.send(ASK, dataset="ward", by="sex", perturbed="yes")
+    assert 'id="budget" hx-swap-oob' in after.text
+    assert "0.50 of 1" in after.words
+    assert "4 left" in after.words
+    bob = come("bob").see("/pages/analysis").words  # of the same organisation
+    assert "0.50 of 1" in bob
+    assert "others may pass on to you" in bob
+    assert "ann" not in re.findall(r"\w+", bob)

@@ -23,13 +23,13 @@ _FIRST = "logistic"
 
 
 @router.get("/pages/analysis")
-def analysis_page(request: Request, gate: TheGate, dataset: str = "") -> Response:
+def analysis_page(request: Request, gate: TheGate, who: Who, dataset: str = "") -> Response:
     """The form, empty."""
     names = sorted(gate.datasets())
     chosen = dataset if dataset in names else next(iter(names), "")
     book = gate.codebook(chosen) if chosen else None
     kind = KINDS[_FIRST]
-    fields = {} if book is None else _fields(kind, book)
+    fields = {} if book is None else {**_fields(kind, book), "budget": gate.budget(who.who, chosen)}
     return show(request, "analysis", "Request an analysis", book=book, names=names, kinds=KINDS, kind=kind, **fields)
 
 
@@ -73,7 +73,7 @@ def ask(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
         )
     except SfumatoError as error:
         return problem(request, error)
-    return answered(request, answer, asked.dataset)
+    return answered(request, answer, asked.dataset, gate.budget(who.who, asked.dataset))
 
 
 def formula_of(form: Given, book: Codebook) -> str:

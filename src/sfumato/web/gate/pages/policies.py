@@ -105,8 +105,6 @@ def in_words(policy: Policy) -> list[str]:
         out.append(f"nobody weighs too much in a sum ({', '.join(policy.dominance)})")
     if policy.sap:
         out.append(f"who knows {policy.sap.known} people finds a zero with probability {policy.sap.at_most:g} at most")
-    if policy.simulatable:
-        out.append("nothing is decided by data that were not released")
     if policy.noise:
         out.append(f"noisy answers together stay within a budget of {policy.noise.mu_at_most:g}")
     if policy.perturbed:

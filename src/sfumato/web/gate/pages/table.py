@@ -14,7 +14,7 @@ from sfumato.errors import DataError, SfumatoError
 from sfumato.gate.content import figures
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.offers import Offer
-from sfumato.gate.service import Answer, Gate
+from sfumato.gate.service import Answer, Budget, Gate
 from sfumato.gate.serving.describing import Codebook
 from sfumato.web.gate.pages.frame import problem, show, show_part, told
 from sfumato.web.gate.pages.words import DECISIONS, OFFERS, reasons
@@ -74,13 +74,14 @@ class _Part:
 
 
 @router.get("/pages/table")
-def table_page(request: Request, gate: TheGate, dataset: str = "") -> Response:
+def table_page(request: Request, gate: TheGate, who: Who, dataset: str = "") -> Response:
     """The form, empty."""
     names = sorted(gate.datasets())
     chosen = dataset if dataset in names else next(iter(names), "")
     if not chosen:
         return show(request, "table", "Request a table", book=None, names=names)
-    return show(request, "table", "Request a table", book=gate.codebook(chosen), names=names)
+    left = gate.budget(who.who, chosen)
+    return show(request, "table", "Request a table", book=gate.codebook(chosen), names=names, budget=left)
 
 
 @router.post("/pages/table/parts")
@@ -119,11 +120,11 @@ def ask(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
         answer = gate.ask(who.who, asked.dataset, margin, where, perturbed=asked.perturbed, mean=mean)
     except SfumatoError as error:
         return problem(request, error)
-    return answered(request, answer, asked.dataset)
+    return answered(request, answer, asked.dataset, gate.budget(who.who, asked.dataset))
 
 
-def answered(request: Request, answer: Answer, dataset: str) -> Response:
-    """An answer in words, with what was given, or with what could be had instead as buttons."""
+def answered(request: Request, answer: Answer, dataset: str, left: Budget) -> Response:
+    """An answer in words, with what was given, or with what could be had instead as buttons; and what is left then."""
     offers = [_offer(offer) for offer in answer.offers]
     release = None if answer.release is None else told(answer.release)
     return show_part(
@@ -135,6 +136,7 @@ def answered(request: Request, answer: Answer, dataset: str) -> Response:
         offers=offers,
         release=release,
         dataset=dataset,
+        budget=left,
     )
 
 

@@ -105,11 +105,6 @@ _WORDS = {
         "Its estimates do not exist, or cannot be told apart: covariates may determine one another or the response.",
         "Leave a term out.",
     ),
-    "simulatable": (
-        "Only what follows from earlier answers is given exactly",
-        "This policy lets no decision depend on data that were not released.",
-        "Ask for the table with noise.",
-    ),
     "steward": ("A steward refused it", "It could not be proved safe, and a steward decided against it.", _COARSER),
     "known": ("It is known already", "It follows from what was given before.", ""),
     "exception": ("By exception", "Two stewards gave it though it was not proved safe.", ""),
