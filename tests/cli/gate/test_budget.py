@@ -7,14 +7,16 @@ from tests.e2e.command import sfumato
 CONFIG = """gate: 1
 store: sqlite:///gate.db
 secret_file: key
-datasets: {ward: {versions: {v1: ward.csv}, record: id}, clinic: {versions: {v1: ward.csv}, record: id}}
+datasets: {ward: {versions: {v1: ward.csv}, record: id}, clinic: {versions: {v1: clinic.csv}, record: id}}
 policies: {research: {preset: datashield, perturbed: {variance: 4}, requests_per_day: 9}}
 """
 
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "ward.csv").write_text("id,A\n" + "".join(f"{i},{'pq'[i % 2]}\n" for i in range(40)))
+    for name in ("ward", "clinic"):
+        rows = "".join(f"{name}{i},{'pq'[i % 2]}\n" for i in range(40))
+        (tmp_path / f"{name}.csv").write_text("id,A\n" + rows)
     (tmp_path / "key").write_bytes(bytes(range(32)))
     (tmp_path / "gate.yaml").write_text(CONFIG)
     for arguments in (["init"], ["user", "add", "ann", "--policy", "research"]):
