@@ -12,7 +12,7 @@ TOGETHER = Dependence("tells_together", ("age", "sex"), "region", 9, 80.0)
 
 
 def injected(monkeypatch, found: Callable[[Sequence[str]], Sequence[Dependence]]) -> list[Sequence[Sequence[str]]]:
-    """Let dependences be found, by the names of the versions; give the list of what was called chance at each reading."""
+    """Let dependences be found, by the names of the versions; give what was called chance at each reading."""
     heeded = []
 
     def records_of(*args, chance=(), **more):

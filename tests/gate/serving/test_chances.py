@@ -181,15 +181,13 @@ def test_what_stewards_said_on_the_page_stays_when_all_is_taken_over_again(gate,
 
 
 def test_all_that_is_wrong_is_told_at_once_and_nothing_is_written(tmp_path, heeded):
-    wrong = (
-        ", missing_told: [sex], chance: [{columns: [region, sex], because: so}, {columns: [age, region], because: so}]"
-    )
-    with pytest.raises(DataError, match="arithmetic.*no dependence.*no number"):
+    wrong = ", chance: [{columns: [region, sex], because: so}, {columns: [age, region], because: so}]"
+    with pytest.raises(DataError, match="arithmetic.*no dependence"):
         Gate.init(config(tmp_path, wrong))
     with Gate.open(config(tmp_path)) as gate:
         assert gate.datasets() == {}
     Gate.init(config(tmp_path))
-    with pytest.raises(DataError, match="arithmetic.*no dependence.*no number"):
+    with pytest.raises(DataError, match="arithmetic.*no dependence"):
         Gate.init(config(tmp_path, wrong))
     with Gate.open(config(tmp_path)) as gate:
         assert len(gate.dependences("ward")) == 3  # it goes on as it was

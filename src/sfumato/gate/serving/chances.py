@@ -196,7 +196,8 @@ class Chances(Stewarding):
         def write(writer: Writer, state: State, broken: list[list[Any]]) -> Settled:
             if writer.exceptions(exception_id)[0].state != "open":
                 raise DataError("This exception waits no more.")
-            body = {"step": "confirmed", "chance": list(columns), "decision": "granted", "reasons": ["exception"]}
+            body: dict[str, Any] = {"step": "confirmed", "chance": list(columns), "decision": "granted"}
+            body["reasons"] = ["exception"]
             body |= {"broken": broken, "by": by, "proposed_by": proposer, "reason": str(proposal.body["reason"])}
             entry = self._append(writer, state, "exception", by, dataset, body)
             writer.close_exception(exception_id, "confirmed", entry.seq)

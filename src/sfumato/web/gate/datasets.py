@@ -43,7 +43,7 @@ def show_dataset(dataset: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
 
 @router.get("/datasets/{dataset}/dependences")
 def list_dependences(dataset: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
-    """What was found to hang together in the data, most telling first; all of it counts but what is confirmed chance."""
+    """What was found to hang together, most telling first. All of it counts but what two stewards called chance."""
     refuse_absent_dataset(gate, dataset)
     return {"items": [one.to_plain() for one in gate.dependences(dataset)], "next": None}
 
