@@ -105,25 +105,27 @@ def _is_band(rows, many, number, codes):
 
 
 def adds(rows, numbers, many):
-    """Sets of numbers of which one is the sum of the others, with signs, in every row that has them all."""
-    out = set()
-    for size in range(3, len(numbers) + 1):
-        for own in combinations(sorted(numbers), size):
+    """Three or four numbers of which one is the sum of the others, with signs, in every row that has them all."""
+    every = np.array([[np.nan if row[n] is None else float(row[n]) for n in sorted(numbers)] for row in rows])
+    every = every[np.array(many) > 0]
+    out = {}
+    for size in (3, 4):
+        for own in combinations(range(every.shape[1]), size):
             if any(set(other) <= set(own) for other in out):
                 continue
-            held = [
-                [float(row[n]) for n in own]
-                for row, m in zip(rows, many, strict=True)
-                if m and all(row[n] is not None for n in own)
-            ]
-            if len(held) < 2 * size:
+            value = every[:, own]
+            value = value[np.isfinite(value).all(axis=1)]
+            if len(value) < 2 * size:
                 continue
-            value = np.array(held)
             for signs in product((1, -1), repeat=size - 1):
-                total = value @ np.array([1, *signs])
-                if (np.abs(total) <= 1e-9 * np.abs(value).max(axis=1).clip(1e-300)).all():
-                    out.add(own)
-    return out
+                if _adds_up(value[:20], signs) and _adds_up(value, signs):
+                    out[own] = signs
+    names = sorted(numbers)
+    return {tuple(names[i] for i in own) for own in out}
+
+
+def _adds_up(value, signs):
+    return bool((np.abs(value @ np.array([1, *signs])) <= 1e-9 * np.abs(value).max(axis=1).clip(1e-300)).all())
 
 
 def impossible(rows, found, count=None):

@@ -55,7 +55,6 @@ PLANTED = {
 }
 EITHER = {("never", ("any", "one"), None), ("never", ("any", "other"), None)}
 TOGETHER = ("tells_together", ("one", "other"), "any")
-NUMBERS = ("age", "drugs", "staff", "cost", "scan")
 
 
 def independent(rng, people):
@@ -101,17 +100,17 @@ def of_numbers(one):
 
 
 def test_all_that_is_planted_is_found():
-    for seed in range(3):
-        frame = planted(np.random.default_rng(seed), 1500)
+    for seed in range(2):
+        frame = planted(np.random.default_rng(seed), 1200)
         found = plain(read(frame).found)
         assert found >= PLANTED, (seed, PLANTED - found)
         assert TOGETHER in found or found >= EITHER
-        assert found == sorted_(dependences(rows_of(frame), NUMBERS)), seed
+        assert found == sorted_(dependences(rows_of(frame), frame.columns)), seed
 
 
 def test_little_is_found_where_there_is_nothing():
     some = 0
-    for seed in range(20):
+    for seed in range(4):
         frame = independent(np.random.default_rng(seed), 600)
         found, own = plain(read(frame).found), sorted_(dependences(rows_of(frame), ("x", "y", "z")))
         assert set(filter(of_numbers, found)) == set(filter(of_numbers, own)), seed
@@ -130,8 +129,7 @@ def test_small_and_crowded_data_have_what_the_definitions_say(people):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         frame = planted(rng, people).sample(frac=1, random_state=seed).iloc[:, : int(rng.integers(5, 16))]
-        numbers = tuple(n for n in NUMBERS if n in frame)
-        assert plain(read(frame).found) == sorted_(dependences(rows_of(frame), numbers)), seed
+        assert plain(read(frame).found) == sorted_(dependences(rows_of(frame), frame.columns)), seed
 
 
 def test_counts_of_the_same_people_have_the_same():
