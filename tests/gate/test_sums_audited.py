@@ -5,9 +5,9 @@ import pytest
 
 from sfumato.gate.decision import judge, together
 from sfumato.gate.policy import Policy
-from tests.gate.auditor import Told
+from tests.gate.auditor import Joint, Told, World
 from tests.gate.sum_auditor import BOTH, P10, Costs, SumJoint
-from tests.gate.sum_worlds import asked, coded, hostile_world, of_others, some_world
+from tests.gate.sum_worlds import asked, coded, hostile_world, of_others, some_frame, some_sums, some_world
 from tests.late import late
 
 pd = late("pandas")
@@ -142,3 +142,43 @@ def test_no_grant_of_hostile_ones_is_refuted():
 @pytest.mark.nightly(of="tests/gate/test_sums_audited.py::test_no_grant_of_hostile_ones_is_refuted")
 def test_no_grant_of_many_hostile_ones_is_refuted():
     assert hostile_grants_hold(1500, 10_000).count("granted") > 300
+
+
+def lacking(rng):
+    """People of whom some have no cost: which is no secret."""
+    frame = some_frame(rng, 70, 400)
+    names = [n for n in frame.columns if n != "cost"]
+    gone = rng.random(len(frame)) < rng.choice([0.02, 0.1, 0.4])
+    frame.loc[gone, "cost"] = np.nan
+    return frame, names, some_sums(rng, names)
+
+
+def look_at_who_lacks(seed):
+    """Of those who have a cost no small group is told; counts are those of the table beside whether there is one."""
+    rng = np.random.default_rng(seed)
+    frame, names, told = lacking(rng)
+    if frame["cost"].nunique() <= 50:
+        return False
+    records = coded(Costs({"v1": frame}, ("cost",)), missing_told=("cost",))
+    policy = Policy(interval={"count": 3, "width": 6}, dominance=["p(0.001)"])
+    if not together(records, [asked(records, one) for one in told], policy).granted:
+        return False
+    cut = frame[names].assign(has=np.where(frame["cost"].isna(), "no", "yes")).astype(object)
+    counts = [Told((*own.by, ("has", None)) if own.value else own.by) for own in told]
+    counts = [Told(tuple(sorted(own.by, key=str))) for own in counts]
+    joint = Joint(World({"v1": cut}), counts)
+    at = joint.variables.index("has") if "has" in joint.variables else None
+    narrow = joint.narrow(3, 6)
+    for cell in narrow:
+        assert at is not None
+        assert joint.cells[cell][at] == ("no",), (seed, told)
+    return bool(narrow)
+
+
+def test_who_has_a_value_is_no_small_group():
+    assert any([look_at_who_lacks(seed) for seed in range(80)])  # small groups of people without one are told
+
+
+@pytest.mark.slow
+def test_who_has_a_value_is_no_small_group_in_more():
+    assert sum(look_at_who_lacks(seed) for seed in range(1000, 2000)) > 10
