@@ -74,3 +74,4 @@ def test_weights_count_like_sums(records):
     told = Case.of(records, [Margin.of([Node("B")], value="many", weight="few")])
     assert names(told) == ["B,few"]
     assert [(one.value, one.weight) for one in told.sums] == [("many", "few"), ("", "few")]
+    assert not told.counted

@@ -65,11 +65,20 @@ def test_cells_of_nobody_are_listed():
 
 def test_sums_and_weights(frame, records):
     told = rows(records, table("a", value="cost", weight="w"))
-    own = grouped(frame, ["a"], pl.col("w").sum(), (pl.col("cost") * pl.col("w")).sum())
+    n = pl.col("cost").count().alias("n")
+    own = grouped(frame, ["a"], pl.col("w").sum(), n, (pl.col("cost") * pl.col("w")).sum())
     assert [line[:2] for line in told] == [line[:2] for line in own]
     for line, other in zip(told, own, strict=True):
         for one, true in zip(line[2:], other[2:], strict=True):
             assert float(one) == float(f"{true:.3g}")
+
+
+def test_means_are_of_those_who_have_a_value_and_of_sums_before_they_are_rounded():
+    cost = [*[1000.0] * 6, None, *[1001.0, 1004.0], None]
+    gaps = records_of(pl.DataFrame({"a": [*["x"] * 7, *["y"] * 2, "z"], "cost": cost}))
+    told = content("ward", gaps, table("a", value="cost"), {}, POLICY, mean=True)
+    assert told["columns"] == ["a", "count", "n", "sum", "mean"]
+    assert told["rows"] == [["x", 7, 6, "6000", "1000"], ["y", 2, 2, "2000", "1000"], ["z", 1, 0, None, None]]
 
 
 def test_rows_of_counts_stand_for_many():

@@ -22,6 +22,7 @@ from sfumato.gate.policy import PRESETS, Policy, of_criteria
         {"attribution": {"variables": ["a"], "rule": "some"}},
         {"dominance": ["p(0)"]},
         {"dominance": ["n(3)"]},
+        {"preset": "research", "dominance": []},
         {"dominance": ["nk(2,85) or p(10)"]},
         {"interval": {"count": 1, "width": 2}, "extra": 1},
         {"noise": {"mu_at_most": 3}},

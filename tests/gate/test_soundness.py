@@ -51,7 +51,7 @@ def look(seed, made=small_world, request=some_table, requests=4):
         if gives(world, known, one):
             assert answer.reasons == ("known",), (seed, known, one)
         else:
-            many_values = "cost" in world.names and len(world.codes["cost"]) > 3
+            many_values = "cost" in world.names  # sums have rules on shares, of which this auditor knows nothing
             safe = is_safe(world, [*known, one], policy)
             if answer.granted or not many_values:
                 assert answer.granted == safe, (seed, known, one, policy, answer)

@@ -42,11 +42,14 @@ class Case:
         The margins of counts, none of which another one gives.
     sums
         Sums that are no margins of counts.
+    counted
+        Sums that are: they are told value by value, and have shares all the same.
     """
 
     scope: Scope
     known: tuple[Clique, ...]
     sums: tuple[Margin, ...]
+    counted: tuple[Margin, ...] = ()
 
     @classmethod
     def of(cls, records: Records, margins: Iterable[Margin]) -> Case:
@@ -58,21 +61,21 @@ class Case:
         several = len(versions) > 1
         asked = {node.variable for margin in everything for node in margin.nodes if node.level != KNOWN}
         cut: list[Margin] = []
-        sums = []
+        sums: list[Margin] = []
+        counted: list[Margin] = []
         for margin in everything:
             life = [Node(LIFE, margin.version)] if several else []
             nodes = [*margin.nodes, *life]
             told = records.structure.told_with(margin)
             for summed in sorted({base_of(margin.value), margin.weight} - {""}):
-                if _as_margin(records, summed, asked):
-                    nodes.append(Node(summed))
-                else:
-                    sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life}))))
+                as_margin = _as_margin(records, summed, asked)
+                nodes += [Node(summed)] if as_margin else []
+                (counted if as_margin else sums).append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life}))))
             if margin.value and margin.weight:  # a weighted mean tells the weights of those who have a value
                 sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life, *told})), value=""))
             cut.append(Margin.of([*nodes, *told]))
         known = tuple(margin.nodes for margin in scope.structure.largest(cut))
-        return cls(scope, known, tuple(dict.fromkeys(sums)))
+        return cls(scope, known, tuple(dict.fromkeys(sums)), tuple(one for one in counted if one not in sums))
 
     @property
     def structure(self) -> Structure:

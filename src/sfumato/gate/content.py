@@ -272,7 +272,7 @@ _NOTHING = np.zeros((1, 0), dtype=np.int64)
 
 
 def _sums(scope: Scope, request: Margin, cell: NDArray[Any], cells: int) -> list[NDArray[Any]]:
-    """Of each cell: the weights, where it is weighted; and of those who have a value how many, their weights, the sum."""
+    """Of each cell the weights, where it is weighted; of those who have a value how many, their weights, the sum."""
     people = np.ones(scope.rows) if scope.counts is None else scope.counts.astype(np.float64)
     weight = people * scope.numbers[request.weight] if request.weight else people
     out = [np.nan_to_num(weight)] if request.weight else []

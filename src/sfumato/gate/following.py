@@ -33,8 +33,8 @@ def following(records: Records, margins: Iterable[Margin]) -> tuple[Margin, ...]
 
     Notes
     -----
-    Somebody who lacks one of the values is in some of the sums and not in others, so that the last may follow not quite:
-    it is taken to follow.
+    Somebody who lacks one of the values is in some of the sums and not in others, so that the last may not quite
+    follow: it is taken to follow.
     """
     adds = [(*one.of, one.to) for one in records.found if one.kind == "adds" and one.to is not None]
     held = [margin for margin in margins if not margin.noise and not margin.fit]
@@ -82,7 +82,9 @@ def _sums(structure: Structure, margin: Margin, name: str) -> bool:
 def _common(structure: Structure, margins: Sequence[Sequence[Node]]) -> list[Node]:
     """What each of several sets of nodes tells, of their nodes and of their variables' levels."""
     variables = {node.variable for nodes in margins for node in nodes}
-    every = {node for nodes in margins for node in nodes} | {Node(*key) for key in structure.levels if key[0] in variables}
+    every = {node for nodes in margins for node in nodes} | {
+        Node(*key) for key in structure.levels if key[0] in variables
+    }
     return [node for node in every if all(structure.tells(nodes, node) for nodes in margins)]
 
 
@@ -90,4 +92,6 @@ def _gives(structure: Structure, margin: Margin, wanted: Margin) -> bool:
     if structure.covers(margin, wanted):
         return True
     same = (margin.version, margin.weight) == (wanted.version, wanted.weight)
-    return same and _sums(structure, margin, wanted.value) and all(structure.tells(margin.nodes, n) for n in wanted.nodes)
+    return (
+        same and _sums(structure, margin, wanted.value) and all(structure.tells(margin.nodes, n) for n in wanted.nodes)
+    )

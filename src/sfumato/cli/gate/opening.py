@@ -47,7 +47,8 @@ Attribution = Annotated[
 Dominance = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="RULE", help="A rule on shares for sums: p(10), pq(10,50), nk(2,85). Repeat it. p(10) and nk(2,90) else."
+        metavar="RULE",
+        help="A rule on shares for sums: p(10), pq(10,50), nk(2,85). Repeat it. p(10) and nk(2,90) else.",
     ),
 ]
 LevelsFile = Annotated[

@@ -50,7 +50,8 @@ def check(case: Case, rules: tuple[Rule, ...], beside: Case | None = None, effor
 def _check(one: Summed, rules: tuple[Rule, ...], effort: float) -> Verdict:
     work = one.case.scope.rows
     if one.signed:
-        return Verdict(False, "released", work)
+        few = all((margin.value, margin.weight) != one.names for margin in one.case.sums)
+        return Verdict(few, "released", work)  # few values, each counted, have no shares where some are negative
     work += one.case.scope.rows * len(one.cliques)
     if not any(sensitive(one.case, clique, size, rules) for size in one.sizes for clique in one.cliques):
         return Verdict(True, "cover", work)

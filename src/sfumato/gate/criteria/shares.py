@@ -79,8 +79,10 @@ def upper_ends_stay_open(one: Summed, rules: Sequence[Rule], effort: float) -> t
     first = np.zeros(len(held), dtype=np.int64)
     first[cell] = np.arange(len(rows))
     times = np.ones(len(rows)) if scope.counts is None else scope.counts.astype(np.float64)
-    true = np.bincount(cell, weights=size * times, minlength=len(held))
-    lines, columns, wanted = [], [], []
+    true: Floats = np.bincount(cell, weights=size * times, minlength=len(held)).astype(np.float64)
+    lines: list[Ints] = []
+    columns: list[Ints] = []
+    wanted: list[Floats] = []
     for nodes in parts:
         told = scope.joint(nodes)
         found, cells = contributors(told.cell, size, scope.counts, len(told.count), _ranks(rules))

@@ -119,7 +119,7 @@ class Contributions:
     cells: int
 
 
-def summed(case: Case, beside: Case | None = None) -> Iterator[Summed]:
+def summed(case: Case, beside: Case | None = None, *, counted: bool = True) -> Iterator[Summed]:
     """Go through the variables that are summed.
 
     Parameters
@@ -128,10 +128,12 @@ def summed(case: Case, beside: Case | None = None) -> Iterator[Summed]:
         What would be known.
     beside
         What is known already, where it breaks the policy: sums of which nothing more is known are left out.
+    counted
+        Whether sums that are told value by value are among them.
     """
-    before = {} if beside is None else {one.names: one for one in summed(beside)}
+    before = {} if beside is None else {one.names: one for one in summed(beside, counted=counted)}
     wanted: dict[tuple[str, str], list[Margin]] = {}
-    for margin in case.sums:
+    for margin in (*case.sums, *(case.counted if counted else ())):
         wanted.setdefault((margin.value, margin.weight), []).append(margin)
     for names, margins in sorted(wanted.items()):
         one = _summed(case, names, margins)
@@ -142,8 +144,8 @@ def summed(case: Case, beside: Case | None = None) -> Iterator[Summed]:
 
 
 def contributions(case: Case, beside: Case | None = None) -> Iterator[Contributions]:
-    """Go through the sums of a case, and of each through the cliques whose cells are judged."""
-    for one in summed(case, beside):
+    """Go through the sums of a case that are no counts, and of each through the cliques whose cells are judged."""
+    for one in summed(case, beside, counted=False):
         value = one.value
         known = np.isfinite(value)
         for clique in one.cliques:

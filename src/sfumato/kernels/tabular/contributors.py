@@ -55,8 +55,8 @@ def contributors(cell: Places, size: Floats, times: Ints | None, cells: int, ran
     ([0, 2], [5.0, 7.0], [1.0, 5.0], [[5.0, 0.0], [3.0, 1.0]])
     """
     many = np.ones(len(cell), dtype=np.int64) if times is None else times
-    count = np.bincount(cell, weights=many, minlength=cells)
-    total = np.bincount(cell, weights=size * many, minlength=cells)
+    count: Floats = np.bincount(cell, weights=many, minlength=cells).astype(np.float64)
+    total: Floats = np.bincount(cell, weights=size * many, minlength=cells).astype(np.float64)
     largest = np.zeros((cells, ranks))
     _rank(cell, size, many, largest)
     held = np.flatnonzero(count > 0)

@@ -1,4 +1,4 @@
-"""Whether cells of a table of sums can be as large as a rule asks, for who knows some of its margins, and which are empty.
+"""Whether cells of a table of sums can be as large as a rule asks, for who knows margins, and which cells are empty.
 
 What a rule asks of a cell is more than it has where it is sensitive. A table that is found on the way shows it of many
 cells at once; a margin whose cells around it hold too little refutes it at once.
@@ -26,9 +26,7 @@ _BEGINNING = 10
 """To ask for one more program costs as much as so many iterations."""
 
 
-def can_reach(
-    true: Floats, margins: Sequence[Ints], cells: sp.csr_array, wanted: Floats, work: Work
-) -> bool | None:
+def can_reach(true: Floats, margins: Sequence[Ints], cells: sp.csr_array, wanted: Floats, work: Work) -> bool | None:
     """Whether each of some unions of cells can be so large; None where the work ends before that is known.
 
     Parameters
@@ -60,7 +58,7 @@ def can_reach(
         return True
     own = true * (_SCALE / total)
     least = np.asarray(wanted * (_SCALE / total), dtype=np.float64) - _NEAR * _SCALE
-    sums = [np.bincount(margin, weights=own) for margin in margins]
+    sums: list[Floats] = [np.bincount(margin, weights=own).astype(np.float64) for margin in margins]
     if (_around(cells, margins, sums) < least).any():
         return False
     if not margins:
@@ -78,7 +76,7 @@ def can_reach(
         for at in np.argsort(-(least - cells @ own), kind="stable").tolist():
             if not left[at]:
                 continue
-            inside = cells.indices[cells.indptr[at] : cells.indptr[at + 1]]
+            inside = cells.indices[cells.indptr[at] : cells.indptr[at + 1]].astype(np.int64)
             work.spend(_BEGINNING)
             table = programme.least(inside, np.full(len(inside), -1.0))
             if table is None:
