@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -75,7 +75,9 @@ class Case:
                 sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life, *told})), value=""))
             cut.append(Margin.of([*nodes, *told]))
         known = tuple(margin.nodes for margin in scope.structure.largest(cut))
-        return cls(scope, known, tuple(dict.fromkeys(sums)), tuple(one for one in counted if one not in sums))
+        own = tuple(one for one in counted if one not in sums)
+        every = dict.fromkeys(_that_follow(records, [*sums, *own]))
+        return cls(scope, known, tuple(one for one in every if one not in own), own)
 
     @property
     def structure(self) -> Structure:
@@ -136,6 +138,21 @@ class Case:
 
     def _named(self, mask: int) -> Clique:
         return tuple(node for i, node in enumerate(self.nodes) if mask >> i & 1)
+
+
+def _that_follow(records: Records, sums: Sequence[Margin]) -> list[Margin]:
+    """Sums, and those of numbers that add up with them: once two of these are told, all are by all that any is told by.
+
+    A part is no more than the whole in every cell, so that margins of the one bind the other. Told alike, the parts are
+    free of one another, and what each can be at most adds up.
+    """
+    out = list(sums)
+    for one in records.found:
+        names = {*one.of, one.to or ""}
+        told = [margin for margin in out if margin.value in names and not margin.weight]
+        if one.kind == "adds" and len({margin.value for margin in told}) > 1:
+            out += [replace(margin, value=name) for margin in told for name in sorted(names)]
+    return out
 
 
 def _as_margin(records: Records, summed: str, asked: set[str]) -> bool:
