@@ -24,7 +24,7 @@ def stairs(one_more):
     )
     lines = [(a, b) for a, b, many in cells for _ in range(many)]
     rows = [(a, b, 100 + i / 7) for i, (a, b) in enumerate(lines)]
-    return records_of(pl.DataFrame(rows, schema=["A", "B", "cost"], orient="row"))
+    return records_of(pl.DataFrame(rows, schema=["A", "B", "cost"], orient="row"), search=False)
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -57,7 +57,7 @@ def test_sums_of_all_but_one_number_give_the_last():
     rows = pl.DataFrame(
         {"A": ["x", "y"] * 40, "a": [1.0 + i for i in range(80)], "b": [5000.0] + [i + 7.0 for i in range(79)]}
     )
-    records = records_of(rows.with_columns(c=pl.col("a") + pl.col("b")))
+    records = records_of(rows.with_columns(c=pl.col("a") + pl.col("b")), search=False)
     adds = replace(records, found=(Dependence("adds", ("a", "b"), "c", 3, 80.0),))
     a, c = Margin.of([A], "a"), Margin.of([A], "c")
     few = Policy(dominance=["nk(1,65)"])
