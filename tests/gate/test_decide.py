@@ -37,5 +37,5 @@ def test_what_there_is_not(wrong):
 
 @pytest.mark.parametrize("interval", [(4, 4), (0, 4), (-1, 3)])
 def test_a_width_that_hides_nothing(interval):
-    with pytest.raises(ValueError, match="interval|width|count|greater|1"):
+    with pytest.raises(DataError, match="interval|width|count|greater|1"):
         sf.gate.decide(DATA, ask="A", interval=interval)

@@ -439,9 +439,9 @@ def test_sums_have_three_digits_and_their_counts(configured):
     with Gate.open(config) as gate:
         gate.add_user("ann", None, "analyst", "research")
         release = gate.ask("ann", "ward", table("A", value="cost")).release
-        assert release.columns == ["A", "count", "sum"]
+        assert release.columns == ["A", "count", "n", "sum"]
         own = {"x": sum(values[1::2]), "y": sum(values[::2])}
-        assert release.rows == [[one, 100, float(f"{own[one]:.3g}")] for one in ("x", "y")]
+        assert release.rows == [[one, 100, 100, float(f"{own[one]:.3g}")] for one in ("x", "y")]
         assert not release.content["exact"]
         assert gate.verify() == []
 
