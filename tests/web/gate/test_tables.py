@@ -26,18 +26,18 @@ def test_parts_are_shown_and_the_whole_is_decided(world):
 
 def test_sums_and_means(world):
     told = ask(world.client("ann"), value={"mean": "cost"}).json()["release"]
-    assert told["columns"] == ["sex", "count", "sum", "mean"]
-    for _, count, total, mean in told["rows"]:
+    assert told["columns"] == ["sex", "count", "n", "sum", "mean"]
+    for _, _, count, total, mean in told["rows"]:
         assert mean == pytest.approx(total / count, rel=0.005)
     told = ask(world.client("ann"), value={"sum": "cost"}).json()["release"]
-    assert told["columns"] == ["sex", "count", "sum"]
+    assert told["columns"] == ["sex", "count", "n", "sum"]
 
 
 def test_a_mean_stays_one(world):
     client = world.client("ann")
     told = ask(client, value={"mean": "cost"}).json()
     kept = client.get(f"/releases/{told['release']['id']}").json()
-    assert kept["columns"] == ["sex", "count", "sum", "mean"]
+    assert kept["columns"] == ["sex", "count", "n", "sum", "mean"]
     assert kept["rows"] == told["release"]["rows"]
     assert world.gate.verify() == []
 

@@ -72,7 +72,7 @@ def test_a_part_is_shown_and_the_whole_decided(come, world):
 def test_a_sum_and_a_mean_are_given(come, world):
     page = come("ann").send(ASK, dataset="ward", by="sex", value="mean", number="cost")
     assert "mean" in page.words
-    assert world.gate.releases("ann")[0].columns == ["sex", "count", "sum", "mean"]
+    assert world.gate.releases("ann")[0].columns == ["sex", "count", "n", "sum", "mean"]
 
 
 def test_a_table_is_weighted_where_there_are_weights(come, world):
