@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sfumato.gate.decide import decide as decide
     from sfumato.gate.decision import Decision as Decision
+    from sfumato.gate.dependences.door import dependences as dependences
     from sfumato.gate.maximal import Maximal as Maximal
     from sfumato.gate.maximal import maximal as maximal
     from sfumato.gate.policy import Policy as Policy
@@ -31,6 +32,7 @@ _HOMES = {
     "Policy": "sfumato.gate.policy",
     "Replayed": "sfumato.gate.replay",
     "decide": "sfumato.gate.decide",
+    "dependences": "sfumato.gate.dependences.door",
     "maximal": "sfumato.gate.maximal",
     "replay": "sfumato.gate.replay",
 }

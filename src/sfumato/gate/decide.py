@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
@@ -19,7 +19,10 @@ from sfumato.gate.policy import Policy, of_criteria
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
 
-__all__ = ["decide", "margin_of", "opened", "refuse_unknown"]
+__all__ = ["Dependences", "decide", "margin_of", "opened", "refuse_unknown", "searching"]
+
+Dependences = Literal["found", "declared"]
+"""Which dependences between columns count as known: those that are found in the data too, or those declared alone."""
 
 
 def decide(
@@ -34,6 +37,8 @@ def decide(
     count: str | None = None,
     levels: str | PathLike[str] | Mapping[str, Any] | None = None,
     never: Sequence[Mapping[str, str]] = (),
+    chance: Sequence[Sequence[str]] = (),
+    dependences: Dependences = "found",
 ) -> Decision:
     """Decide whether somebody who knows some tables may be given another one.
 
@@ -61,6 +66,12 @@ def decide(
         A file with levels, or their mapping.
     never
         Combinations of codes that cannot be, each as code by variable.
+    chance
+        Columns that were found to hang on one another (`never`, `tells_together`), and do so by chance alone: each as a
+        set of columns.
+    dependences
+        `found`: what columns of the data tell of one another counts as known. `declared`: `levels` and `never` alone,
+        as in published figures; whoever guesses the rest can learn more than is proved.
 
     Returns
     -------
@@ -70,7 +81,8 @@ def decide(
     Raises
     ------
     DataError
-        Unknown names, codes without a group, a combination that occurs after all.
+        Unknown names, codes without a group, a combination that occurs after all, `chance` where nothing was found or
+        what was found is arithmetic.
 
     Examples
     --------
@@ -84,7 +96,7 @@ def decide(
     ----------
     Dobra & Fienberg (2000), PNAS 97, 11885-11892.
     """
-    records = opened(data, count=count, levels=levels, never=never)
+    records = opened(data, count=count, levels=levels, never=never, chance=chance, dependences=dependences)
     wanted = policy or _criteria(interval, attribution, dominance)
     refuse_unknown(wanted, records)
     return judge(records, [margin_of(one, records) for one in known], margin_of(ask, records), wanted)
@@ -108,13 +120,33 @@ def opened(
     levels: str | PathLike[str] | Mapping[str, Any] | None = None,
     never: Sequence[Mapping[str, str]] = (),
     record: str | None = None,
+    chance: Sequence[Sequence[str]] = (),
+    dependences: Dependences = "found",
 ) -> Records:
-    """The records of a data set, coded."""
+    """The records of a data set, coded, and searched for dependences between columns."""
+    search = searching(dependences, chance)
     groups = None
     if levels is not None:
         groups = read_levels(levels if isinstance(levels, Mapping) else Path(levels), Path())
     book: Codebook = data.codebook
-    return records_of(data.frame, book, count=count, record=record, levels=groups, never=never)
+    return records_of(
+        data.frame, book, count=count, record=record, levels=groups, never=never, chance=chance, search=search
+    )
+
+
+def searching(dependences: Dependences, chance: Sequence[Sequence[str]] = ()) -> bool:
+    """Whether dependences are searched for.
+
+    Raises
+    ------
+    DataError
+        Another word; `chance` where nothing is searched for.
+    """
+    if dependences not in get_args(Dependences):
+        raise DataError("`dependences` is `found` or `declared`.")
+    if chance and dependences == "declared":
+        raise DataError("`chance` is said of what is found: not beside dependences `declared`.")
+    return dependences == "found"
 
 
 def refuse_unknown(policy: Policy, records: Records) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
-from sfumato.gate.decide import opened, refuse_unknown
+from sfumato.gate.decide import Dependences, opened, refuse_unknown
 from sfumato.gate.decision import together
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Interval, Policy, of_criteria
@@ -120,6 +120,8 @@ def maximal(
     never: Sequence[Mapping[str, str]] = (),
     by: Sequence[str] | None = None,
     restarts: int = _RESTARTS,
+    chance: Sequence[Sequence[str]] = (),
+    dependences: Dependences = "found",
     progress: Progress = quiet,
 ) -> Maximal:
     """Find the releases that are safe and to which no table can be added.
@@ -130,7 +132,7 @@ def maximal(
     ----------
     data
         What `sf.read` gives: records, or a table of counts.
-    interval, attribution, policy, count, levels, never
+    interval, attribution, policy, count, levels, never, chance, dependences
         As for `decide`.
     kind
         `decomposable`: sets of tables whose bounds have a closed form. `hierarchical`: all sets of tables, for up to
@@ -164,7 +166,7 @@ def maximal(
     ----------
     Dobra & Fienberg (2000), PNAS 97, 11885-11892.
     """
-    records = opened(data, count=count, levels=levels, never=never)
+    records = opened(data, count=count, levels=levels, never=never, chance=chance, dependences=dependences)
     wanted = policy or of_criteria(interval, attribution)
     refuse_unknown(wanted, records)
     return maximal_of(records, wanted, kind, restarts, progress, by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -17,8 +18,12 @@ from sfumato.gate.sources import database_table
 __all__ = ["coded", "records_from", "rows_of"]
 
 
-def records_from(config: Config, name: str | None = None) -> Records:
+def records_from(
+    config: Config, name: str | None = None, *, chance: Sequence[Sequence[str]] = (), search: bool = True
+) -> Records:
     """The records of a data set of a configuration; of the only one where none is named.
+
+    What a configuration calls chance counts once a second steward has confirmed it: here it is said beside.
 
     Raises
     ------
@@ -33,7 +38,14 @@ def records_from(config: Config, name: str | None = None) -> Records:
         raise DataError(f"There is no data set {chosen!r}. Data sets: {names}.")
     wanted = config.datasets[chosen]
     read = {version: rows_of(source, config) for version, source in wanted.versions.items()}
-    return coded(wanted, {version: frame for version, (frame, _) in read.items()}, _book(read), config.folder)
+    return coded(
+        wanted,
+        {version: frame for version, (frame, _) in read.items()},
+        _book(read),
+        config.folder,
+        chance=chance,
+        search=search,
+    )
 
 
 def rows_of(source: str | TableSource, config: Config) -> tuple[pl.DataFrame, Codebook]:
@@ -44,7 +56,15 @@ def rows_of(source: str | TableSource, config: Config) -> tuple[pl.DataFrame, Co
     return table.frame, table.codebook
 
 
-def coded(config: DatasetConfig, frames: dict[str, pl.DataFrame], book: Codebook, folder: Path) -> Records:
+def coded(
+    config: DatasetConfig,
+    frames: dict[str, pl.DataFrame],
+    book: Codebook,
+    folder: Path,
+    *,
+    chance: Sequence[Sequence[str]] = (),
+    search: bool = True,
+) -> Records:
     """Code the versions of a data set."""
     first, *others = frames.items()
     return records_of(
@@ -58,6 +78,8 @@ def coded(config: DatasetConfig, frames: dict[str, pl.DataFrame], book: Codebook
         missing_told=config.missing_told,
         versions=others,
         first=first[0],
+        chance=chance,
+        search=search,
     )
 
 

@@ -14,7 +14,7 @@ from sfumato.data.files import read_table
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.gate.audit import narrow
-from sfumato.gate.decide import margin_of, refuse_unknown
+from sfumato.gate.decide import Dependences, margin_of, refuse_unknown, searching
 from sfumato.gate.events import Event
 from sfumato.gate.margin import FIRST
 from sfumato.gate.policy import Policy
@@ -61,6 +61,8 @@ def replay(
     levels: Levels | None = None,
     never: Sequence[Mapping[str, str]] = (),
     folder: Path = Path(),
+    chance: Sequence[Sequence[str]] = (),
+    dependences: Dependences = "found",
 ) -> Replayed:
     """Go through events, and look in the end whether anybody knows too much.
 
@@ -72,7 +74,7 @@ def replay(
         By name; requests of the public need one named `public`.
     events
         What happens, in order.
-    count, levels, never
+    count, levels, never, chance, dependences
         As for `decide`.
     record
         The column of record ids, by which versions are paired.
@@ -94,7 +96,8 @@ def replay(
     >>> replay(data, policies, parsed_events(lines), count="n").decisions
     ('granted', 'granted', 'granted', 'granted', 'refused')
     """
-    day = _Day(data, policies, count, record, levels, never, folder)
+    search = searching(dependences, chance)
+    day = _Day(data, policies, count, record, levels, never, folder, chance, search)
     outcomes = tuple(day.happens(event) for event in events)
     return Replayed(outcomes, day.world, _narrow(day.world))
 
@@ -121,7 +124,10 @@ class _Day:
         levels: Levels | None,
         never: Sequence[Mapping[str, str]],
         folder: Path,
+        chance: Sequence[Sequence[str]],
+        search: bool,
     ) -> None:
+        self.chance, self.search = chance, search
         self.frames: list[tuple[str, pl.DataFrame]] = [(FIRST, data.frame)]
         self.book: Codebook = data.codebook
         self.count, self.record, self.levels, self.never, self.folder = count, record, levels, never, folder
@@ -184,6 +190,8 @@ class _Day:
             levels=self.levels,
             never=self.never,
             versions=frames[1:],
+            chance=self.chance,
+            search=self.search,
         )
 
 

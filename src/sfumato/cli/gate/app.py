@@ -10,6 +10,7 @@ from sfumato.cli.gate import (
     budget,
     dataset,
     decide,
+    dependences,
     group,
     init,
     join,
@@ -47,6 +48,7 @@ def _group(name: str, help_: str, example: str) -> typer.Typer:
 
 
 app.command(epilog=decide.EXAMPLE)(decide.decide)
+app.command(epilog=dependences.EXAMPLE)(dependences.dependences)
 app.command(epilog=replay.EXAMPLE)(replay.replay)
 app.command(epilog=maximal.EXAMPLE)(maximal.maximal)
 app.command(epilog=simulate.EXAMPLE)(simulate.simulate)

@@ -9,11 +9,14 @@ import typer
 
 from sfumato.cli.gate.opening import (
     Attribution,
+    Chance,
     Count,
+    DependencesOption,
     Dominance,
     IntervalOption,
     LevelsFile,
     Never,
+    chances,
     hint_of_counts,
     nevers,
     policy_of,
@@ -40,6 +43,8 @@ def decide(
     count: Count = None,
     levels: LevelsFile = None,
     never: Never = None,
+    chance: Chance = None,
+    dependences: DependencesOption = "found",
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -55,19 +60,23 @@ def decide(
     undecided, which means that nothing was proved.
     """
     from sfumato.cli.talk import open_table, print_json
-    from sfumato.gate.decide import decide as decided
+    from sfumato.gate.decide import margin_of, opened, refuse_unknown
+    from sfumato.gate.decision import judge
     from sfumato.gate.policy import Interval
 
     policy = policy_of(interval, attribution, dominance)
     never_ = nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
-    found = decided(read, known or [], ask, policy=policy, count=count, levels=levels, never=never_)
+    records = opened(read, count=count, levels=levels, never=never_, chance=chances(chance), dependences=dependences)
+    refuse_unknown(policy, records)
+    found = judge(records, [margin_of(one, records) for one in known or []], margin_of(ask, records), policy)
     hint_of_counts(read, count)
     small = (policy.interval or Interval(count=4, width=10)).count
     if json:
-        print_json({**found.to_plain(), "small": found.small(small)})
+        print_json({**found.to_plain(), "small": found.small(small), "dependences": len(records.found)})
     else:
         _show(found, small)
+        _show_found(len(records.found))
     if not found.granted:
         raise typer.Exit(1)
 
@@ -88,6 +97,13 @@ def _show(found: Decision, small: int) -> None:
         f"Known together: a joint table of {found.joint_cells:,} cells, of which {found.small(small):,} hold 1 to "
         f"{small} people. Shown by: {found.stage}. For you alone: none of this may go to who asked."
     )
+
+
+def _show_found(many: int) -> None:
+    if many:
+        told = "1 dependence between columns was" if many == 1 else f"{many} dependences between columns were"
+        counts = "counts" if many == 1 else "count"
+        print(f"{told} found in the data and {counts} as known to everybody: sfumato gate dependences lists them.")
 
 
 _IN_WORDS = {

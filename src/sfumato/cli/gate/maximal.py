@@ -9,10 +9,13 @@ import typer
 
 from sfumato.cli.gate.opening import (
     Attribution,
+    Chance,
     Count,
+    DependencesOption,
     IntervalOption,
     LevelsFile,
     Never,
+    chances,
     hint_of_counts,
     nevers,
     policy_of,
@@ -42,6 +45,8 @@ def maximal(
     count: Count = None,
     levels: LevelsFile = None,
     never: Never = None,
+    chance: Chance = None,
+    dependences: DependencesOption = "found",
     restarts: Annotated[
         int, typer.Option(min=1, max=10_000, help="How many are searched for where there are too many to try all.")
     ] = 30,
@@ -68,7 +73,7 @@ def maximal(
     with working() as progress:
         found = found_in(
             read, policy=policy, kind=kind, count=count, levels=levels, never=never_, by=names(by), restarts=restarts,
-            progress=progress,
+            chance=chances(chance), dependences=dependences, progress=progress,
         )  # fmt: skip
     hint_of_counts(read, count)
     if json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,11 +18,14 @@ _COUNTS = ("n", "count", "counts", "freq", "frequency", "obs")
 
 __all__ = [
     "Attribution",
+    "Chance",
     "Count",
+    "DependencesOption",
     "Dominance",
     "IntervalOption",
     "LevelsFile",
     "Never",
+    "chances",
     "hint_of_counts",
     "nevers",
     "policy_of",
@@ -57,6 +60,15 @@ LevelsFile = Annotated[
 Never = Annotated[
     list[str] | None,
     typer.Option(metavar="A=x,B=y", help="A combination of codes that cannot be: sex=M,pregnant=yes. Repeat it."),
+]
+
+Chance = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B", help="Columns that were found to hang on one another, by chance alone. Repeat it."),
+]
+DependencesOption = Annotated[
+    Literal["found", "declared"],
+    typer.Option(help="What counts as known: all that is found in the data, or levels and --never alone."),
 ]
 
 
@@ -97,6 +109,11 @@ def nevers(given: Sequence[str] | None) -> list[dict[str, str]]:
     from sfumato.gate.reading import read_never
 
     return [read_never(one) for one in given or []]
+
+
+def chances(given: Sequence[str] | None) -> list[tuple[str, ...]]:
+    """Sets of columns that hang on one another by chance."""
+    return [tuple(part.strip() for part in one.split(",")) for one in given or []]
 
 
 def hint_of_counts(data: PolarsDataset, count: str | None) -> None:

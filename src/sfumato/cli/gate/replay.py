@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.gate.opening import Count, LevelsFile, Never, hint_of_counts, nevers, read_groups
+from sfumato.cli.gate.opening import (
+    Chance,
+    Count,
+    DependencesOption,
+    LevelsFile,
+    Never,
+    chances,
+    hint_of_counts,
+    nevers,
+    read_groups,
+)
 from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, NameBlank, Reading, Sheet, SkipRows
 
 __all__ = ["EXAMPLE", "replay"]
@@ -23,6 +33,8 @@ def replay(
     record: Annotated[str | None, typer.Option(help="Column of record ids, by which versions are paired.")] = None,
     levels: LevelsFile = None,
     never: Never = None,
+    chance: Chance = None,
+    dependences: DependencesOption = "found",
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -50,7 +62,10 @@ def replay(
 
     wanted, lines, groups, never_ = read_policies(policies), read_events(events), read_groups(levels), nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
-    done = replayed(read, wanted, lines, count=count, record=record, levels=groups, never=never_, folder=events.parent)
+    done = replayed(
+        read, wanted, lines, count=count, record=record, levels=groups, never=never_, folder=events.parent,
+        chance=chances(chance), dependences=dependences,
+    )  # fmt: skip
     hint_of_counts(read, count)
     if json:
         print_json({"decisions": list(done.decisions), "narrow": done.narrow})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.gate.opening import Chance, DependencesOption, chances
 from sfumato.cli.options import Json
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def simulate(
     requests: Annotated[int, typer.Option(min=4, max=100_000, help="Requests of the year, under each policy.")] = 800,
     dataset: Annotated[str | None, typer.Option(help="The data set, where there are several.")] = None,
     seed: Annotated[int, typer.Option(help="Of the requests.")] = 1,
+    chance: Chance = None,
+    dependences: DependencesOption = "found",
     json: Json = False,
 ) -> None:
     """Let invented users ask for tables for a year, and tell what each policy gives and what it keeps.
@@ -31,11 +34,13 @@ def simulate(
     from sfumato.cli.talk import print_json
     from sfumato.cli.working import working
     from sfumato.gate.config import read_config
+    from sfumato.gate.decide import searching
     from sfumato.gate.opening import records_from
     from sfumato.gate.simulate import simulate as simulated
 
     known = read_config(config)
-    data = records_from(known, dataset)
+    columns = chances(chance)
+    data = records_from(known, dataset, chance=columns, search=searching(dependences, columns))
     with working() as progress:
         year = simulated(data, known.policies, requests, seed=seed, progress=progress)
     if json:
