@@ -49,7 +49,7 @@ def test_files(world):
     assert "attachment" in csv.headers["content-disposition"]
     assert csv.headers["x-sfumato-ledger"].startswith(f"{answer['ledger']['seq']}:")
     frame = pl.read_csv(io.BytesIO(csv.content))
-    assert frame.columns == ["sex", "count", "sum", "mean"]
+    assert frame.columns == ["sex", "count", "n", "sum", "mean"]
     parquet = client.get(f"/releases/{name}", params={"format": "parquet"})
     assert pl.read_parquet(io.BytesIO(parquet.content)).to_dict() is not None
     papers = pl.read_parquet_metadata(io.BytesIO(parquet.content))

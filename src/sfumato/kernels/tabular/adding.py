@@ -32,7 +32,7 @@ def adding_up(values: Floats, weights: Ints | None = None) -> list[tuple[Ints, i
     Returns
     -------
     list of (ndarray of int64, int)
-        Of each relation the coefficient of every column (they add up to 0 on every row; -1, 0 or 1), and for how many
+        Of each relation the coefficient of every column (they add up to 0 on every row; -1, 0 or 1, the first that is not 0 being 1), and for how many
         people it was confirmed.
 
     Examples
@@ -40,7 +40,7 @@ def adding_up(values: Floats, weights: Ints | None = None) -> list[tuple[Ints, i
     >>> rng = np.random.default_rng(1)
     >>> drugs, nursing = rng.integers(1, 999, (2, 60)).astype(float)
     >>> [(own.tolist(), rows) for own, rows in adding_up(np.stack([drugs, drugs + nursing, nursing], axis=1))]
-    [([-1, 1, -1], 60)]
+    [([1, -1, 1], 60)]
     """
     able = [i for i in range(values.shape[1]) if _varies(values[:, i])]
     rows, able = _complete(values, able)
@@ -48,7 +48,7 @@ def adding_up(values: Floats, weights: Ints | None = None) -> list[tuple[Ints, i
     if len(able) > 1:
         for own in _relations(rows):
             whole = np.zeros(values.shape[1], dtype=np.int64)
-            whole[able] = own
+            whole[able] = own * own[np.flatnonzero(own)[0]]
             if confirmed := _holds(values, whole, weights):
                 out.append((whole, confirmed))
     return out

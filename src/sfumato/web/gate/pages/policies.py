@@ -84,7 +84,10 @@ def _read(form: Given) -> tuple[str, Policy]:
 
 def written(policy: Policy) -> str:
     """A policy as `gate.yaml` has it."""
-    return dump_yaml(policy.model_dump(mode="json", exclude_defaults=True))
+    plain = policy.model_dump(mode="json", exclude_defaults=True)
+    if not (policy.interval or policy.attribution or policy.sap):  # rules on shares alone are said, or it asks nothing
+        plain["dominance"] = list(policy.dominance)
+    return dump_yaml(plain)
 
 
 def in_words(policy: Policy) -> list[str]:
@@ -92,8 +95,8 @@ def in_words(policy: Policy) -> list[str]:
 
     Examples
     --------
-    >>> in_words(Policy(interval={"count": 4, "width": 10}))
-    ['groups of 1 to 4 people cannot be told closer than 10']
+    >>> in_words(Policy(interval={"count": 4, "width": 10}, dominance="p(10)"))
+    ['groups of 1 to 4 people cannot be told closer than 10', 'nobody weighs too much in a sum (p(10))']
     """
     out: list[str] = []
     if policy.interval:
