@@ -82,9 +82,9 @@ def test_a_gate_that_runs_stops_when_its_store_is_set_back(config, tmp_path):
     copied_store(config, tmp_path / "kept")
     with Gate.open(config) as gate:
         gate.ask("ann", "ward", SAFE, key="k")
-        with closing(sqlite3.connect(tmp_path / "kept" / "gate.db")) as old:
-            with closing(sqlite3.connect(tmp_path / "gate.db")) as live:
-                old.backup(live)  # in the same file
+        old, live = sqlite3.connect(tmp_path / "kept" / "gate.db"), sqlite3.connect(tmp_path / "gate.db")
+        with closing(old), closing(live):
+            old.backup(live)  # in the same file
         for key in ("k", "l"):
             with pytest.raises(GateStopped, match="set back"):
                 gate.ask("ann", "ward", NOT_BESIDE, key=key)

@@ -219,6 +219,7 @@ class Config(Described):
     server: ServerConfig = ServerConfig()
 
     _base: Path = PrivateAttr(default_factory=Path)
+    _text: str = PrivateAttr(default="")
 
     @field_validator("store")
     @classmethod
@@ -234,6 +235,11 @@ class Config(Described):
                 if not _NAME.fullmatch(name):
                     raise ValueError(f"the name of a {kind} has letters, digits, dots and dashes, a letter first")
         return self
+
+    @property
+    def text(self) -> str:
+        """As it is written in its file."""
+        return self._text
 
     @property
     def folder(self) -> Path:
@@ -273,4 +279,5 @@ def read_config(path: Path) -> Config:
     except ValidationError as error:
         raise DataError(f"{path.name}: {'; '.join(map(str, problems_of(error, given, lines)))}") from None
     config._base = path.resolve().parent
+    config._text = path.read_text(encoding="utf-8")
     return config

@@ -306,14 +306,14 @@ def _inode(file: IO[bytes]) -> tuple[int, int]:
 
 def _set_back(seq: int) -> GateStopped:
     return GateStopped(
-        f"The store was set back, or exchanged: it lacks entry {seq} as the log has it. Nothing is told from it. Put it "
-        "back with: sfumato gate restore FOLDER"
+        f"The store was set back, or exchanged: it lacks entry {seq} as the log has it. Nothing is told from it. Put "
+        "it back with: sfumato gate restore FOLDER"
     )
 
 
 def _damaged(path: Path, number: int) -> GateStopped:
     return GateStopped(
-        f"The log {path.name!r} is damaged: line {number} is not entry {number}, or does not follow on the line before. "
+        f"The log {path.name!r} is damaged: line {number} is not entry {number}, or does not follow on the one before. "
         "Bring it back from a copy that is whole."
     )
 

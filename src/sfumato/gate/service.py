@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, MissingExtra
+from sfumato.gate.backup import write_backup
 from sfumato.gate.config import Config
 from sfumato.gate.derived import Described, State
 from sfumato.gate.log import Log
 from sfumato.gate.policy import Policy
-from sfumato.gate.serving.analysing import Analysing
 from sfumato.gate.serving.asking import Answer
 from sfumato.gate.serving.budgeting import Budget, Budgeting
 from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
@@ -20,6 +20,8 @@ from sfumato.gate.serving.describing import Describing
 from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
 from sfumato.gate.serving.mending import log_started, repaired
 from sfumato.gate.serving.people import People
+from sfumato.gate.serving.remaking import Remaking
+from sfumato.gate.serving.restoring import Restored, restored
 from sfumato.gate.serving.standing import stood
 from sfumato.gate.serving.stewarding import Waiting
 from sfumato.gate.serving.surveying import Surveying
@@ -38,6 +40,7 @@ __all__ = [
     "Gate",
     "Login",
     "Release",
+    "Restored",
     "Settled",
     "Token",
     "Tried",
@@ -47,7 +50,7 @@ __all__ = [
 ]
 
 
-class Gate(Analysing, Budgeting, People, Versions, Verifying, Describing, Trying, Surveying, Doors):
+class Gate(Remaking, Budgeting, People, Versions, Verifying, Describing, Trying, Surveying, Doors):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.
@@ -166,6 +169,28 @@ class Gate(Analysing, Budgeting, People, Versions, Verifying, Describing, Trying
         """Begin a log where there is none: see `log_started`."""
         with closing(_store().open(config.store_url)) as store:
             return log_started(store, config.log_path, reason, by)
+
+    @classmethod
+    def restore(cls, config: Config, folder: Path) -> Restored:
+        """Put the store back from a backup, with the log's later entries: see `restored`."""
+        return restored(config, folder, _store().make, lambda store, state: cls(config, store, state))
+
+    def backup(self, out: Path) -> None:
+        """Write store, log, configuration, levels and hashes of the data into a folder; no secret is in it.
+
+        Parameters
+        ----------
+        out
+            A folder that is not there yet; nobody but its owner can read it. A store in PostgreSQL is not in it: see
+            `sfumato.gate.backup.dump_line`.
+
+        Raises
+        ------
+        FileError
+            The folder is there, or cannot be written.
+        """
+        self._catch_up()
+        write_backup(self.config, out, self._catch_up, self._state.datasets)
 
     def close(self) -> None:
         """Let go of the store."""

@@ -14,6 +14,7 @@ from sfumato.cli.gate import (
     group,
     init,
     join,
+    keeping,
     leave,
     ledger,
     maximal,
@@ -63,6 +64,9 @@ app.command(epilog=share.EXAMPLE)(share.share)
 app.command(epilog=work.EXAMPLE)(work.work)
 app.command(epilog=recover.EXAMPLE)(recover.recover)
 app.command(epilog=token.EXAMPLE)(token.token)
+app.command(epilog=keeping.BACKUP)(keeping.backup)
+app.command(epilog=keeping.RESTORE)(keeping.restore)
+app.command(epilog=keeping.REPAIR)(keeping.repair)
 
 _users = _group("user", "People who may ask, and those who keep the gate.", user.ADD)
 _users.command("add", epilog=user.ADD)(user.add)
@@ -87,3 +91,5 @@ _ledger = _group("ledger", "What was given to whom, and whether it is as it was 
 _ledger.command("export", epilog=ledger.EXPORT)(ledger.export)
 _ledger.command("verify", epilog=ledger.VERIFY)(ledger.verify)
 _ledger.command("head", epilog=ledger.HEAD)(ledger.head)
+_log = _group("log", "The file beside the store, by which one shows that was set back.", keeping.START)
+_log.command("start", epilog=keeping.START)(keeping.start)

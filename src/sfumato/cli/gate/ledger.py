@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.gate.running import opened
+from sfumato.cli.gate.running import looked_at, opened
 from sfumato.cli.options import Json
 
 __all__ = ["EXPORT", "HEAD", "VERIFY", "export", "head", "verify"]
@@ -58,7 +58,7 @@ def verify(
     if file is not None:
         faults = verify_file(file, stood)
     else:
-        with opened(_needed(config)) as gate:
+        with looked_at(_needed(config)) as gate:  # also one that does not open: it says why
             faults = gate.verify(stood)
     if json:
         print_json({"ok": not faults, "faults": faults})

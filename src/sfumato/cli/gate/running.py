@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from sfumato.gate.service import Gate, Settled
 
-__all__ = ["By", "Config", "Steward", "chosen_dataset", "opened", "told"]
+__all__ = ["By", "Config", "Steward", "chosen_dataset", "looked_at", "opened", "told"]
 
 Config = Annotated[Path, typer.Option(help="The gate's configuration: gate.yaml.")]
 By = Annotated[str, typer.Option(help="The steward who does it.")]
@@ -27,6 +27,16 @@ def opened(config: Path) -> Iterator[Gate]:
     from sfumato.gate.service import Gate
 
     with Gate.open(read_config(config)) as gate:
+        yield gate
+
+
+@contextmanager
+def looked_at(config: Path) -> Iterator[Gate]:
+    """The gate of a configuration, whatever is wrong with it: to be verified."""
+    from sfumato.gate.config import read_config
+    from sfumato.gate.service import Gate
+
+    with Gate.look(read_config(config)) as gate:
         yield gate
 
 

@@ -1,4 +1,4 @@
-"""What a gate stands on when it is opened: a whole chain, a log that the store holds, and what follows from the entries."""
+"""What a gate stands on when it is opened: a whole chain that holds its log, and what follows from the entries."""
 
 from __future__ import annotations
 
