@@ -32,8 +32,8 @@ def adding_up(values: Floats, weights: Ints | None = None) -> list[tuple[Ints, i
     Returns
     -------
     list of (ndarray of int64, int)
-        Of each relation the coefficient of every column (they add up to 0 on every row; -1, 0 or 1, the first that is not 0 being 1), and for how many
-        people it was confirmed.
+        Of each relation the coefficient of every column (they add up to 0 on every row; -1, 0 or 1, the first that is
+        not 0 being 1), and for how many people it was confirmed.
 
     Examples
     --------
