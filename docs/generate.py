@@ -70,6 +70,7 @@ COMMANDS = (
     ),
     *("gate queue refuse", "gate queue propose", "gate queue confirm"),
     *("gate ledger export", "gate ledger verify", "gate ledger head"),
+    *("gate backup", "gate restore", "gate repair", "gate log start"),
     *("measures", "methods", "schema"),
 )
 

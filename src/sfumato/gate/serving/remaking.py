@@ -78,17 +78,43 @@ class Remaking(Analysing):
             for row in writer.queued():
                 if row.who == entry.who:
                     writer.dequeue(row.id, "refused", entry.seq)
-        elif entry.kind == "exception" and "margin" in body:
-            if body["step"] == "proposed":
-                asked = asked_of(entry.dataset, Margin.from_plain(body["margin"]), {})
-                writer.propose(token(), entry, asked, body["by"], body["reason"])
-            elif body["step"] == "confirmed":
-                own = entry.who, entry.dataset, body["proposed_by"], body["reason"], body["margin"]
-                for row in writer.exceptions():
-                    asked = json.loads(row.asked)["margin"]
-                    if (row.who, row.dataset, row.proposed_by, row.reason, asked) == own:
-                        writer.close_exception(row.id, "confirmed", entry.seq)
-                        break
+        elif entry.kind == "exception":
+            _exception_again(writer, entry)
+        elif entry.kind == "version":
+            for columns in body.get("no_chance", ()):
+                _close(writer, entry, {"dataset": entry.dataset, "chance": columns}, "withdrawn")
+
+
+def _exception_again(writer: Writer, entry: Entry) -> None:
+    """Let an exception wait, or no more: a table, or that columns hang together by chance."""
+    from sfumato.gate.store.store import token
+
+    body = entry.body
+    if "chance" in body:
+        asked: dict[str, Any] = {"dataset": entry.dataset, "chance": list(body["chance"])}
+    else:
+        asked = asked_of(entry.dataset, Margin.from_plain(body["margin"]), {})
+    if body["step"] == "proposed":
+        writer.propose(token(), entry, asked, body["by"], body["reason"])
+    else:
+        _close(writer, entry, asked, body["step"])
+
+
+def _close(writer: Writer, entry: Entry, asked: Mapping[str, Any], state: str) -> None:
+    """Let the oldest exception wait no more that is of the same and, where it was confirmed, by the same steward."""
+    own = _what(asked)
+    for row in writer.exceptions():
+        same = _what(json.loads(row.asked)) == own and row.dataset == entry.dataset
+        if state == "confirmed":
+            same = same and (row.proposed_by, row.reason) == (entry.body["proposed_by"], entry.body["reason"])
+        if same and ("chance" in asked or row.who == entry.who):
+            writer.close_exception(row.id, state, entry.seq)
+            return
+
+
+def _what(asked: Mapping[str, Any]) -> tuple[Any, Any]:
+    """What an exception is of."""
+    return asked.get("margin"), sorted(asked.get("chance", ()))
 
 
 def _asked_for(body: Mapping[str, Any]) -> tuple[Margin, dict[Node, tuple[str, ...]], Request | None]:
