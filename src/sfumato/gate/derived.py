@@ -67,15 +67,16 @@ class Described:
         Hashes of what is said about it.
     versions
         Oldest first.
-    chance
-        Columns that hang on one another by chance, as two stewards said; in rising order.
+    confirmed
+        Columns that hang on one another by chance, as two stewards said, in rising order; each with the digest of what
+        was found between them then: found otherwise, it counts.
     found
         Which dependences knowledge was judged by last; None where an older gate did not look for any.
     """
 
     codebook: Mapping[str, Any] = field(default_factory=dict)
     versions: tuple[Version, ...] = ()
-    chance: tuple[Columns, ...] = ()
+    confirmed: tuple[tuple[Columns, str], ...] = ()
     found: Found | None = None
 
     @classmethod
@@ -85,27 +86,36 @@ class Described:
         return cls(
             codebook,
             versions,
-            tuple(map(tuple, kept.get(_CHANCE, ()))),
+            tuple((tuple(columns), str(digest)) for columns, digest in kept.get(_CHANCE, ())),
             found_of(kept[_FOUND]) if _FOUND in kept else None,
         )
 
     def kept(self) -> dict[str, Any]:
         """All of it but its versions, for JSON."""
         out = {**self.codebook}
-        if self.chance:
-            out[_CHANCE] = [list(one) for one in self.chance]
+        if self.confirmed:
+            out[_CHANCE] = [[list(columns), digest] for columns, digest in self.confirmed]
         if self.found is not None:
             out[_FOUND] = [[kind, list(columns), *more] for kind, columns, *more in self.found]
         return out
 
-    def with_chance(self, columns: Iterable[str]) -> Described:
-        """The same where some columns hang on one another by chance."""
-        return replace(self, chance=tuple(sorted({*self.chance, columns_of(columns)})))
+    @property
+    def chance(self) -> tuple[Columns, ...]:
+        """Columns that hang on one another by chance, as two stewards said."""
+        return tuple(columns for columns, _ in self.confirmed)
+
+    def lapsed(self, now: Mapping[Columns, str]) -> tuple[Columns, ...]:
+        """Columns between which something else is found now than what two stewards called chance."""
+        return tuple(columns for columns, digest in self.confirmed if now.get(columns, digest) != digest)
+
+    def with_chance(self, columns: Iterable[str], digest: str) -> Described:
+        """The same where what was found between some columns is chance."""
+        return replace(self, confirmed=tuple(sorted({**dict(self.confirmed), columns_of(columns): digest}.items())))
 
     def without_chance(self, columns: Iterable[Iterable[str]]) -> Described:
         """The same where the dependences of some columns count again."""
         gone = {columns_of(one) for one in columns}
-        return replace(self, chance=tuple(one for one in self.chance if one not in gone))
+        return replace(self, confirmed=tuple(one for one in self.confirmed if one[0] not in gone))
 
 
 def columns_of(columns: Iterable[str]) -> Columns:
@@ -313,7 +323,7 @@ class State:
         """Two stewards said that columns hang on one another by chance, or one that they do not."""
         known = self.datasets[dataset]
         if body["step"] == "confirmed":
-            self.datasets[dataset] = known.with_chance(body["chance"])
+            self.datasets[dataset] = known.with_chance(body["chance"], body["digest"])
         elif body["step"] == "withdrawn":
             self.datasets[dataset] = known.without_chance([body["chance"]])
 

@@ -120,6 +120,8 @@ class Gate(Remaking, Budgeting, People, Versions, Verifying, Describing, Trying,
             with store.writing([]) as writer:
                 writer.public()
             gate = cls(config, store, stood(store))
+            for name in sorted(config.datasets):  # before anything is written
+                gate._refuse_unnamed(name, by)
             for name, policy in sorted(_policies(config).items()):
                 if name not in gate._state.policies:
                     gate.set_policy(name, policy)

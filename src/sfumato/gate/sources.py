@@ -21,7 +21,7 @@ from sfumato.engines.postgresql_session import Place
 from sfumato.engines.postgresql_table import PostgresTable
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
-from sfumato.gate.dependences.found import Dependence
+from sfumato.gate.dependences.found import Dependence, digests
 from sfumato.gate.dependences.words import chance_problems
 from sfumato.gate.derived import Columns, Described, Version
 from sfumato.gate.margin import canonical_json
@@ -187,7 +187,7 @@ class Sources:
             )
         self._refuse_changed(name, described)
         kept = self._records.get(name)
-        wanted = described.versions, described.chance
+        wanted = described.versions, described.confirmed
         if kept is None or kept[0] != wanted:
             kept = wanted, self._reread(name, described)
             self._refuse_changed(name, described, thoroughly=True)  # not while it was read either
@@ -206,10 +206,11 @@ class Sources:
         return self._found[name]
 
     def _reread(self, name: str, described: Described) -> Records:
-        """Read a data set; what stewards called chance and is found no more, or is arithmetic now, is none."""
+        """Read a data set; what stewards called chance and is found no more, or otherwise, is none."""
         own = self.read(name, described.versions)
         self._found[name] = own.found
-        chance = [one for one in described.chance if not chance_problems([one], own.found)]
+        lapsed = described.lapsed(digests(own.found))
+        chance = [one for one in described.chance if one not in lapsed and not chance_problems([one], own.found)]
         return self.read(name, described.versions, chance) if chance else own
 
     def _refuse_changed(self, name: str, described: Described, *, thoroughly: bool = False) -> None:
@@ -274,7 +275,7 @@ class Sources:
             levels=read_levels(said.levels, self.config.folder),
             never=said.never,
             cohorts=said.cohorts,
-            missing_told=said.missing_told,
+            missing_told=[one for one in said.missing_told if _is_number(one, frame, said)],
             versions=[(own, later) for own, later, _ in more],
             first=first,
             secret=self._secret(),
@@ -337,3 +338,10 @@ class Sources:
         if column not in frame.columns:
             raise DataError(f"The data set {name!r} has no column {column!r} of record ids.")
         return frame[column].cast(pl.String)
+
+
+def _is_number(name: str, frame: pl.DataFrame, said: DatasetConfig) -> bool:
+    """Whether a variable may hold numbers; what is wrong with others is told with all that is wrong."""
+    if name in (said.record, said.count):
+        return False
+    return name in said.cohorts or (name in frame.columns and frame[name].dtype.is_numeric())

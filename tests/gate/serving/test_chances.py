@@ -1,5 +1,7 @@
 """What two stewards call chance, and what one of them alone cannot."""
 
+from dataclasses import replace
+
 import pytest
 
 from sfumato.errors import DataError, NotThere
@@ -131,12 +133,14 @@ def test_one_steward_lets_it_count_again(gate):
 
 
 def test_what_the_configuration_calls_chance_waits_for_a_steward(tmp_path, heeded):
-    added = Gate.init(config(tmp_path, ", " + CHANCE))
+    Gate.init(config(tmp_path))
+    with Gate.open(config(tmp_path)) as gate:
+        staffed(gate)
+    added = Gate.init(config(tmp_path, ", " + CHANCE), by="tom")
     assert [one.proposed for one in added] == [(("age", "sex"),)]
     with Gate.open(config(tmp_path, ", " + CHANCE)) as gate:
-        staffed(gate)
         [waiting] = gate.exceptions()
-        assert (waiting.by, waiting.reason) == ("command line", WHY)
+        assert (waiting.by, waiting.reason) == ("tom", WHY)
         assert gate._records(gate._state, "ward").found == (TOGETHER, NEVER, TELLS)
         assert set(heeded) == {()}
         with pytest.raises(DataError, match="no steward"):
@@ -165,7 +169,10 @@ def test_a_steward_who_takes_it_over_does_not_confirm_it(tmp_path, heeded):
 
 
 def test_a_proposal_that_is_taken_out_waits_no_more(tmp_path, heeded):
-    Gate.init(config(tmp_path, ", " + CHANCE))
+    Gate.init(config(tmp_path))
+    with Gate.open(config(tmp_path)) as gate:
+        staffed(gate)
+    Gate.init(config(tmp_path, ", " + CHANCE), by="sue")
     Gate.init(config(tmp_path))
     with Gate.open(config(tmp_path)) as gate:
         assert gate.exceptions() == []
@@ -181,14 +188,14 @@ def test_what_stewards_said_on_the_page_stays_when_all_is_taken_over_again(gate,
 
 
 def test_all_that_is_wrong_is_told_at_once_and_nothing_is_written(tmp_path, heeded):
-    wrong = ", chance: [{columns: [region, sex], because: so}, {columns: [age, region], because: so}]"
-    with pytest.raises(DataError, match="arithmetic.*no dependence"):
-        Gate.init(config(tmp_path, wrong))
-    with Gate.open(config(tmp_path)) as gate:
-        assert gate.datasets() == {}
+    wrong = (
+        ", chance: [{columns: [region, sex], because: so}, {columns: [age, region], because: so}], missing_told: [sex]"
+    )
     Gate.init(config(tmp_path))
-    with pytest.raises(DataError, match="arithmetic.*no dependence"):
-        Gate.init(config(tmp_path, wrong))
+    with Gate.open(config(tmp_path)) as gate:
+        staffed(gate)
+    with pytest.raises(DataError, match="arithmetic.*no dependence.*no number"):
+        Gate.init(config(tmp_path, wrong), by="sue")
     with Gate.open(config(tmp_path)) as gate:
         assert len(gate.dependences("ward")) == 3  # it goes on as it was
 
@@ -225,7 +232,7 @@ def test_a_proposal_that_was_changed_in_the_store_shows(gate):
 def test_chance_that_is_added_in_the_store_does_not_follow(gate):
     with gate.store.engine.begin() as connection:
         connection.exec_driver_sql(
-            """UPDATE datasets SET codebook = '{"@chance":[["age","sex"]],' || substr(codebook, 2)"""
+            """UPDATE datasets SET codebook = '{"@chance":[[["age","sex"],"0"]],' || substr(codebook, 2)"""
         )
     assert any("does not follow" in fault for fault in gate.verify())
 
@@ -236,3 +243,58 @@ def test_entries_say_what_was_found_without_how_many_people(gate, tmp_path):
     [version] = [one for one in entries if one.kind == "version"]
     assert ["never", ["age", "sex"], "", "", 3] in version.body["found"]
     assert "41" not in str(version.body["found"])
+
+
+@pytest.mark.parametrize("other", [replace(NEVER, combinations=40), replace(NEVER, digest="another")])
+def test_what_is_found_otherwise_is_no_chance_without_a_second_steward(tmp_path, monkeypatch, other):
+    own = [NEVER]
+    injected(monkeypatch, lambda _: own)
+    said = config(tmp_path, ", " + CHANCE)
+    Gate.init(config(tmp_path))
+    with Gate.open(config(tmp_path)) as gate:
+        staffed(gate)
+        gate.confirm_exception(gate.propose_chance("ward", ["sex", "age"], "sue", WHY), "tom")
+    assert [one.proposed for one in Gate.init(said)] == [()]  # confirmed as it is: nobody has to propose it
+    own[:] = [other]
+    with Gate.open(said) as gate:
+        before = gate.head()
+        assert gate._records(gate._state, "ward").found == (other,)  # it counts at once
+    with pytest.raises(DataError, match="--by STEWARD"):
+        Gate.init(said)
+    with Gate.open(said) as gate:
+        assert gate.head() == before
+    [added] = Gate.init(said, by="sue")
+    assert (added.lapsed, added.proposed) == ((("age", "sex"),), (("age", "sex"),))
+    assert any("counts again" in note for note in added.notes)
+    with Gate.open(said) as gate:
+        assert chance_in(gate) == ()
+        [waiting] = gate.exceptions()
+        with pytest.raises(DataError, match="second steward"):
+            gate.confirm_exception(waiting.id, "sue")
+        assert gate.confirm_exception(waiting.id, "tom").granted
+        assert gate._records(gate._state, "ward").found == ()
+        assert gate.verify() == []
+
+
+def test_what_changed_since_it_was_proposed_is_not_confirmed(tmp_path, monkeypatch):
+    own = [NEVER]
+    injected(monkeypatch, lambda _: own)
+    Gate.init(config(tmp_path))
+    with Gate.open(config(tmp_path)) as gate:
+        staffed(gate)
+        name = gate.propose_chance("ward", ["sex", "age"], "sue", WHY)
+    own[:] = [replace(NEVER, digest="another")]
+    with Gate.open(config(tmp_path)) as gate:
+        with pytest.raises(DataError, match="propose it anew"):
+            gate.confirm_exception(name, "tom")
+        assert chance_in(gate) == ()
+
+
+def test_nobody_on_the_command_line_proposes_chance(gate, tmp_path):
+    before = gate.head()
+    with pytest.raises(DataError, match="--by STEWARD"):
+        Gate.init(config(tmp_path, ", " + CHANCE))
+    with pytest.raises(DataError, match="no steward"):
+        gate.propose_chance("ward", ["sex", "age"], "command line", WHY)
+    assert gate.head() == before
+    assert gate.exceptions() == []

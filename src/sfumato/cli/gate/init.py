@@ -15,7 +15,7 @@ def init(config: Config, by: Steward = None, json: Json = False) -> None:
 
     New data sets, versions and policies become entries of the ledger. Policies that are in force stay: `sfumato gate
     policy set` changes them. What hangs together in the data is searched, and told; what the configuration calls chance
-    waits for a second steward.
+    waits for a second steward; new, it needs `--by`.
     """
     from sfumato.cli.gate.running import opened
     from sfumato.cli.talk import print_json, say

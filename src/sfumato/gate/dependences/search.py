@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.gate.dependences.found import Dependence, Kind
+from sfumato.gate.dependences.found import Dependence, Kind, digest_of
 from sfumato.gate.dependences.rules import Find, too_many, written_out
 from sfumato.gate.margin import Node
-from sfumato.gate.structure import KNOWN, KNOWN_OF, Structure
+from sfumato.gate.structure import KNOWN, KNOWN_OF, MISSING, Structure
 from sfumato.kernels.tabular.adding import adding_up
 from sfumato.kernels.tabular.bands import banded
 from sfumato.kernels.tabular.pairs import (
@@ -228,7 +228,7 @@ class _Part:
             if not too_many(one.coded.size, other.coded.size):
                 can = np.ones((one.coded.size, other.coded.size), dtype=bool)
                 can[tuple(closed.T)] = False
-            yield self._find("never", [one, other], None, can, len(closed), expected)
+            yield self._find("never", [one, other], None, can, len(closed), expected, closed)
 
     def _together(self, tells: Mapping[tuple[int, int], Ints]) -> Iterator[Find]:
         names = self.variables
@@ -242,7 +242,8 @@ class _Part:
             can[tuple(used.T)] = True
             if (~can & self._declared(held)).any():
                 many = int(np.count_nonzero(~can))
-                yield self._find("tells_together", held[:2], held[2], can, many, expected_elsewhere(held[2].coded))
+                expected = expected_elsewhere(held[2].coded)
+                yield self._find("tells_together", held[:2], held[2], can, many, expected, used)
 
     def _bands(self, tells: Mapping[tuple[int, int], Ints]) -> Iterator[Find]:
         place = {own.node: i for i, own in enumerate(self.variables)}
@@ -292,12 +293,32 @@ class _Part:
             yield Find(Dependence("adds", parts, names[told], len(used), float(people), self.version), None)
 
     def _find(
-        self, kind: Kind, of: Sequence[_Variable], to: _Variable | None, can: Bools | None, many: int, expected: float
+        self,
+        kind: Kind,
+        of: Sequence[_Variable],
+        to: _Variable | None,
+        can: Bools | None,
+        many: int,
+        expected: float,
+        told_of: Ints | None = None,
     ) -> Find:
+        """A dependence and its rule; `told_of` are the combinations that its digest is of."""
         held = [*of, *([] if to is None else [to])]
         says = written_out([o.node.variable for o in held], [o.place for o in held], can, self.version)
         told = None if to is None else to.name
-        return Find(Dependence(kind, tuple(o.name for o in of), told, many, expected, self.version), says)
+        digest = ""
+        if told_of is not None:
+            digest = digest_of([o.name for o in held], [self._texts(o) for o in held], told_of)
+        return Find(Dependence(kind, tuple(o.name for o in of), told, many, expected, self.version, digest), says)
+
+    def _texts(self, own: _Variable) -> list[str]:
+        """Of each number that occurs the text of its code, or whether it is missing."""
+        out = [""] * own.coded.size
+        missing = self.structure.missing.get(own.node.variable, ())
+        for code, number in zip(self.structure.codes[own.node.variable], own.place.tolist(), strict=True):
+            if number >= 0:
+                out[number] = code if not own.node.level else MISSING if code in missing else KNOWN
+        return out
 
     def _declared(self, held: Sequence[_Variable]) -> Bools:
         """Which combinations of what occurs the codebook itself leaves possible."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import DataError, NotThere
-from sfumato.gate.dependences.found import Dependence
+from sfumato.gate.dependences.found import Dependence, digests
 from sfumato.gate.dependences.words import BY_CHANCE, chance_problems, columns_in, sentence
 from sfumato.gate.derived import Columns, Described, Found, State, columns_of
-from sfumato.gate.serving.core import COMMAND_LINE, Settled
+from sfumato.gate.serving.core import Settled
 from sfumato.gate.serving.stewarding import Stewarding, reason_of
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class Chances(Stewarding):
             described = self._state.datasets[dataset]
             found = self.sources.found(dataset, described)
         said = self._said(dataset)
+        described = described.without_chance(described.lapsed(digests(found)))
         return [self._hanging(one, said.get(columns_in(one)), described) for one in found]
 
     def idle_chances(self, dataset: str) -> list[Columns]:
@@ -140,29 +141,32 @@ class Chances(Stewarding):
         told, own = reason_of(reason), columns_of(columns)
         name = token()
 
-        def decide(state: State) -> None:
-            if by != COMMAND_LINE:
-                self._refuse_no_steward(state, by)
-            self._refuse_no_chance(state, dataset, own)
+        def decide(state: State) -> str:
+            self._refuse_no_steward(state, by)
+            return self._refuse_no_chance(state, dataset, own)
 
-        def write(writer: Writer, state: State, found: None) -> str:
+        def write(writer: Writer, state: State, digest: str) -> str:
             if any(columns_of(one) == own for _, one in _proposals(writer.exceptions(), dataset)):
                 raise DataError("That these columns hang together by chance is proposed already.")
-            body = {"step": "proposed", "chance": list(own), "by": by, "reason": told}
+            body = {"step": "proposed", "chance": list(own), "digest": digest, "by": by, "reason": told}
             entry = self._append(writer, state, "exception", by, dataset, body)
-            writer.propose(name, entry, {"dataset": dataset, "chance": list(own)}, by, told)
+            writer.propose(name, entry, {"dataset": dataset, "chance": list(own), "digest": digest}, by, told)
             return name
 
         self._catch_up()
         return self._settled(decide, write, datasets=[dataset])
 
-    def _refuse_no_chance(self, state: State, dataset: str, columns: Columns) -> None:
+    def _refuse_no_chance(self, state: State, dataset: str, columns: Columns) -> str:
+        """The digest of what is found between columns now, if it can be called chance."""
         self._records(state, dataset)  # it is there, and as it was
         described = state.datasets[dataset]
-        if columns in described.chance:
+        found = self.sources.found(dataset, described)
+        now = digests(found)
+        if columns in described.chance and columns not in described.lapsed(now):
             raise DataError("These columns hang together by chance already: two stewards said so.")
-        if problems := chance_problems([columns], self.sources.found(dataset, described)):
+        if problems := chance_problems([columns], found):
             raise DataError(problems[0])
+        return now[columns]
 
     def confirm_exception(self, exception_id: str, by: str) -> Settled:
         """Give what another steward proposed to give, or let that be chance which they proposed as chance.
@@ -181,6 +185,7 @@ class Chances(Stewarding):
             return super().confirm_exception(exception_id, by)
         [row] = rows
         columns, dataset, proposer = columns_of(proposal.body["chance"]), proposal.dataset, str(proposal.body["by"])
+        digest = str(proposal.body["digest"])
         if (proposal.kind, proposal.who, dataset) != ("exception", row.who, row.dataset):
             raise DataError("What was proposed is not what stands in the ledger: verify it first.")
 
@@ -188,16 +193,17 @@ class Chances(Stewarding):
             self._refuse_no_steward(state, by)
             if by == proposer:
                 raise DataError("A second steward confirms it, not who proposed it.")
-            if proposer != COMMAND_LINE and (proposer in self._added_by(by) or by in self._added_by(proposer)):
+            if proposer in self._added_by(by) or by in self._added_by(proposer):
                 raise DataError("One of the two stewards was added by the other: a third one confirms it.")
-            self._refuse_no_chance(state, dataset, columns)
-            return self._judged_with(state, dataset, state.datasets[dataset].with_chance(columns))
+            if self._refuse_no_chance(state, dataset, columns) != digest:
+                raise DataError("Something else is found between these columns than was proposed: propose it anew.")
+            return self._judged_with(state, dataset, state.datasets[dataset].with_chance(columns, digest))
 
         def write(writer: Writer, state: State, broken: list[list[Any]]) -> Settled:
             if writer.exceptions(exception_id)[0].state != "open":
                 raise DataError("This exception waits no more.")
             body: dict[str, Any] = {"step": "confirmed", "chance": list(columns), "decision": "granted"}
-            body["reasons"] = ["exception"]
+            body["reasons"], body["digest"] = ["exception"], digest
             body |= {"broken": broken, "by": by, "proposed_by": proposer, "reason": str(proposal.body["reason"])}
             entry = self._append(writer, state, "exception", by, dataset, body)
             writer.close_exception(exception_id, "confirmed", entry.seq)
@@ -245,6 +251,13 @@ class Chances(Stewarding):
     def _open(self, dataset: str, columns: Columns) -> bool:
         with self.store.reading() as view:
             return any(columns_of(own) == columns for _, own in _proposals(view.exceptions(), dataset))
+
+    def _outdated(self, dataset: str, now: Mapping[Columns, str]) -> list[Columns]:
+        """Columns of proposals that wait, between which something else is found now than was proposed."""
+        with self.store.reading() as view:
+            rows = list(_proposals(view.exceptions(), dataset))
+        waiting = {columns_of(own): json.loads(row.asked).get("digest") for row, own in rows}
+        return sorted(columns for columns, digest in waiting.items() if now.get(columns, digest) != digest)
 
     @staticmethod
     def _close(writer: Writer, dataset: str, columns: Iterable[Columns], seq: int) -> None:

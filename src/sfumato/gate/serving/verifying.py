@@ -159,8 +159,14 @@ def _proposals(view: View) -> list[str]:
     for row in view.proposals():
         entry = _entry(view, int(row.seq))
         asked = json.loads(row.asked)
-        own = (row.who, row.dataset, row.proposed_by, row.reason, asked.get("margin"), asked.get("chance"))
-        said = ("by", "reason", "margin", "chance")
+        own = (
+            row.who,
+            row.dataset,
+            row.proposed_by,
+            row.reason,
+            *(asked.get(one) for one in ("margin", "chance", "digest")),
+        )
+        said = ("by", "reason", "margin", "chance", "digest")
         if entry is None or own != (entry.who, entry.dataset, *(entry.body.get(one) for one in said)):
             faults.append(f"The exception of entry {row.seq} is not what was proposed.")
     return faults

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, DataStopped
 from sfumato.gate.config import DatasetConfig, TableSource
+from sfumato.gate.dependences.found import Dependence, digests
 from sfumato.gate.dependences.missing import few_missing, missing_problems, missing_tells
 from sfumato.gate.dependences.words import CONSEQUENCE, chance_problems, in_words, joined
 from sfumato.gate.derived import Columns, Described, Found, State, Version, columns_of
@@ -43,6 +45,8 @@ class Added(Settled):
         Of numbers of which it is no secret who has none, what else that tells.
     proposed
         Columns that hang together by chance, as the configuration says and a second steward has to confirm.
+    lapsed
+        Columns between which something else is found than what stewards called chance: it counts again.
     """
 
     dataset: str = ""
@@ -53,12 +57,18 @@ class Added(Settled):
     few_missing: tuple[str, ...] = ()
     missing_tells: tuple[tuple[str, tuple[str, ...]], ...] = ()
     proposed: tuple[Columns, ...] = ()
+    lapsed: tuple[Columns, ...] = ()
 
     @property
     def notes(self) -> list[str]:
         """What a steward should know of it, in words; of the data nothing but names of columns."""
         of = f"{self.dataset}: "
         out = [f"{of}{_BEGINS[word]} {_words(one)}." for word, own in _changes(self) for one in own]
+        out += [
+            f"{of}between {joined(one)} something else is found than what stewards called chance: it counts again, "
+            "until it is proposed and confirmed anew."
+            for one in self.lapsed
+        ]
         if self.begun:
             out.append(f"{of}what was found counts as known to everybody. See: sfumato gate dependences")
         if self.broken:
@@ -88,6 +98,7 @@ class Added(Settled):
             "few_missing": list(self.few_missing),
             "missing_tells": {name: list(others) for name, others in self.missing_tells},
             "chance_proposed": [list(one) for one in self.proposed],
+            "chance_lapsed": [list(one) for one in self.lapsed],
         }
 
 
@@ -107,6 +118,7 @@ class _Judged:
     broken: tuple[tuple[str, str, bool], ...] = ()
     few_missing: tuple[str, ...] = ()
     missing_tells: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    lapsed: tuple[Columns, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """What its entry says."""
@@ -153,6 +165,8 @@ class Versions(Chances):
         before = self._state.datasets.get(dataset, Described())
         if name in [one.name for one in before.versions]:
             raise DataError(f"There is a version {name!r} of {dataset!r} already.")
+        if set(self.config.datasets[dataset].versions) <= {name, *(one.name for one in before.versions)}:
+            self._refuse_unnamed(dataset, by)
         if before.versions and self.sources.hashes(dataset) != dict(before.codebook):
             self._say_anew(dataset, by)
             before = self._state.datasets[dataset]
@@ -168,12 +182,15 @@ class Versions(Chances):
             records = self.sources.records(dataset, said)
             if too_near(records, {key: policy for key, (_, policy) in state.policies.items()}):
                 return _Judged(Outcome("refused", ("version",), "released"))
-            return self._judged(state, dataset, said, records)
+            return self._judged(state, dataset, said, records, by)
 
         def write(writer: Writer, state: State, judged: _Judged) -> Added:
             body = {"version": name, "path": path, "sha256": sha256, "codebook": self.sources.hashes(dataset)}
             body |= {**self._outcome_body(judged.outcome), **judged.to_plain(), "by": by}
+            if judged.lapsed:
+                body["no_chance"] = [list(one) for one in judged.lapsed]
             entry = self._append(writer, state, "version", by, dataset, body)
+            self._close(writer, dataset, judged.lapsed, entry.seq)
             return _added(judged, entry.head, dataset, name, before)
 
         settled = self._settled(decide, write)
@@ -262,7 +279,9 @@ class Versions(Chances):
         if self.sources.hashes(name) != dict(known.codebook):
             return False
         try:
-            return lines_of(self.sources.found(name, known)) == known.found
+            found = self.sources.found(name, known)
+            now = digests(found)
+            return lines_of(found) == known.found and not known.lapsed(now) and not self._outdated(name, now)
         except DataStopped:  # the file is not what it was: nothing is told of it, and nothing new is found
             return True
 
@@ -270,16 +289,18 @@ class Versions(Chances):
         """Take over what the configuration says about a data set, and judge by what is found in it now."""
         said, known = self.sources.hashes(name), self._state.datasets[name]
         _refuse_other_meanings(name, said, known.codebook)
-        gone = _gone(said, known.codebook)
+        taken_out = _gone(said, known.codebook)
+        self._refuse_unnamed(name, by)
 
         def decide(state: State) -> _Judged:
-            anew = replace(state.datasets[name], codebook=said).without_chance(gone)
+            anew = replace(state.datasets[name], codebook=said).without_chance(taken_out)
             try:
-                return self._judged(state, name, anew, self.sources.records(name, anew))
+                return self._judged(state, name, anew, self.sources.records(name, anew), by)
             except DataStopped:
                 return _Judged(Outcome("granted"), None, tuple(map(tuple, self._judged_with(state, name, anew))))
 
         def write(writer: Writer, state: State, judged: _Judged) -> Added:
+            gone = sorted({*taken_out, *judged.lapsed})
             body = {"version": "", "codebook": said, "decision": "granted", "by": by, **judged.to_plain()}
             entry = self._append(writer, state, "version", by, name, {**body, "no_chance": [list(one) for one in gone]})
             self._close(writer, name, gone, entry.seq)
@@ -288,7 +309,14 @@ class Versions(Chances):
         settled = self._settled(decide, write)
         return replace(settled, proposed=self._propose_said(name, by))
 
-    def _judged(self, state: State, dataset: str, described: Described, records: Records) -> _Judged:
+    def _refuse_unnamed(self, dataset: str, by: str) -> None:
+        """Refuse to propose for nobody what the configuration calls chance: who did so could confirm it alone."""
+        said, known = self.config.datasets[dataset], self._state.datasets.get(dataset, Described())
+        new = [one for one in _wanted(said) if one not in known.chance and not self._open(dataset, one)]
+        if new and by == COMMAND_LINE:
+            raise DataError(_unnamed(dataset, new))
+
+    def _judged(self, state: State, dataset: str, described: Described, records: Records, by: str) -> _Judged:
         """Judge what everybody knows of a data set by what hangs together in it.
 
         Raises
@@ -300,6 +328,9 @@ class Versions(Chances):
         everything = set(said.versions) <= {one.name for one in described.versions}
         wanted = [one for one in _wanted(said) if one not in described.chance] if everything else []
         problems = chance_problems(wanted, found)
+        lapsed = self._lapsed(dataset, described, found)
+        if by == COMMAND_LINE and (again := [one for one in lapsed if everything and one in _wanted(said)]):
+            raise DataError(_unnamed(dataset, again))
         protected = records.structure.sensitive.union(
             *(_protected(policy) for _, policy in state.policies.values()),
             *(_protected(policy) for policy in self.config.policies.values()),
@@ -314,16 +345,25 @@ class Versions(Chances):
             tuple((who, own, is_so) for who, own, is_so in self._judged_with(state, dataset, described)),
             few_missing(records, said.missing_told),
             tuple((name, others) for name, others in tells if others),
+            lapsed,
         )
+
+    def _lapsed(self, dataset: str, described: Described, found: Sequence[Dependence]) -> tuple[Columns, ...]:
+        """What stewards called chance, or proposed as chance, and is found otherwise now."""
+        now = digests(found)
+        return tuple(sorted({*described.lapsed(now), *self._outdated(dataset, now)}))
 
     def _propose_said(self, dataset: str, by: str) -> tuple[Columns, ...]:
         """Propose what the configuration calls chance and nobody proposed yet; give what was proposed."""
         said, described = self.config.datasets[dataset], self._state.datasets[dataset]
         if not set(said.versions) <= {one.name for one in described.versions}:
             return ()  # what it is about may come with a version that is not there yet
+        self._refuse_unnamed(dataset, by)
         out = []
         for columns, because in _wanted(said).items():
-            if columns not in described.chance and not self._open(dataset, columns):
+            if columns in described.chance or self._open(dataset, columns):
+                continue
+            if not chance_problems([columns], self.sources.found(dataset, described)):  # it may be arithmetic by now
                 self.propose_chance(dataset, columns, by, because)
                 out.append(columns)
         return tuple(out)
@@ -332,6 +372,14 @@ class Versions(Chances):
 def _wanted(said: DatasetConfig) -> dict[Columns, str]:
     """What a configuration calls chance, and why."""
     return {columns_of(one.columns): one.because for one in said.chance}
+
+
+def _unnamed(dataset: str, columns: Sequence[Columns]) -> str:
+    return (
+        f"`chance` of {dataset} is new or found otherwise ({'; '.join(map(joined, columns))}): a steward proposes it, "
+        "and another one confirms it. Run: sfumato gate init --by STEWARD (or dataset add). Where there is no steward "
+        "yet, leave `chance` out until there is one."
+    )
 
 
 def _gone(said: dict[str, Any], before: Any) -> list[Columns]:
@@ -370,6 +418,7 @@ def _added(judged: _Judged, head: tuple[int, str], dataset: str, version: str, b
         tuple(who for who, _, is_so in judged.broken if is_so),
         judged.few_missing,
         judged.missing_tells,
+        lapsed=judged.lapsed,
     )
 
 
