@@ -55,7 +55,9 @@ def hold(file: Path, wait: float = 0) -> BaseFileLock:
     """
     import filelock
 
-    lock = filelock.FileLock(file, timeout=wait, poll_interval=_POLL, mode=0o600, thread_local=False, fallback_to_soft=False)
+    lock = filelock.FileLock(
+        file, timeout=wait, poll_interval=_POLL, mode=0o600, thread_local=False, fallback_to_soft=False
+    )
     try:
         lock.acquire()
     except NotImplementedError:  # what older versions of the library make of it
