@@ -45,17 +45,8 @@ HEAD = "<!-- Written by docs/generate.py from the code: change the code, then ru
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
     *("table build", "table protect", "table audit", "table bounds"),
-    *(
-        "gate decide",
-        "gate dependences",
-        "gate replay",
-        "gate maximal",
-        "gate simulate",
-        "gate secret",
-        "gate init",
-        "gate ask",
-        "gate analyse",
-    ),
+    *("gate decide", "gate dependences", "gate replay", "gate maximal", "gate simulate", "gate secret", "gate init"),
+    *("gate ask", "gate analyse"),
     "gate budget",
     *("gate join", "gate leave", "gate token", "gate user password", "serve"),
     *("serve", "gate token", "gate user password"),
@@ -499,6 +490,7 @@ def json_page() -> str:
             "table audit": ["table", "audit", "table", "--json"],
             "table bounds": ["table", "bounds", "towns.csv", "kinds.csv", "--json"],
             "gate decide": ["gate", "decide", "firms.csv", "--ask", "town", "--interval", "2:4", "--json"],
+            "gate dependences": ["gate", "dependences", "people.csv", "--json"],
             "gate replay": [
                 *("gate", "replay", "firms.csv", "--policies", "policies.yaml", "--events", "events.txt", "--json")
             ],
@@ -534,8 +526,11 @@ _KEYS = {
     "stage": "what showed it: `known`, `released`, `cover`, `exchange`, `exact`; for the custodian alone",
     "work": "units of work, equal on every machine",
     "joint_cells": "cells of the coarsest table from which all that would be known follows",
-    "dependences": "how many dependences between columns were found in the data, which count as known",
     "small": "how many of them hold 1 to `count` people; for the custodian alone",
+    "dependences": "how many dependences between columns were found in the data and count as known to everybody",
+    "found": "the most telling first: `kind` (`tells`, `tells_together`, `never`, `band`, `adds`); `from`, the columns that "
+    "tell (both of `never`); `to`, the column that is told, or null; how many `combinations` cannot be; how many people "
+    "would be `expected` in them by chance. Whether a number is missing is called `cost@(known)`",
     "decisions": "one for each event",
     "narrow": "joint cells of few people that are known too closely in the end; the exit status is 1 where there is one",
     "safe": "how many releases are safe, of those that were looked at",

@@ -183,3 +183,31 @@ class Beside(Joint):
         out = np.array([tuple(cell[i] for i in at) in can for cell in self.cells])
         assert out[self.true > 0].all()
         return out
+
+
+def ruled(world):
+    """What everybody may know: what the codebook says and what is found in all versions together, and in each."""
+    names, count = world.names, world.count
+    states = []
+    for (codes, _), many in world.states(sorted(world.versions)).items():
+        row = {n: _plain(c) for n, c in zip(names, codes, strict=True)}
+        states += [row | {count: many}] if count else [row] * many
+    out = {"": [*world.never, *_of_cohorts(world), *impossible(states, dependences(states, (), count), count)]}
+    if len(world.versions) > 1:
+        for version, frame in world.texts.items():
+            columns = [*names, *([count] if count else [])]
+            rows = [{n: _plain(x) for n, x in row.items()} for row in frame[columns].to_dict("records")]
+            out[version] = impossible(rows, dependences(rows, (), count), count)
+    return out
+
+
+def _plain(code):
+    return None if code == MISSING else code
+
+
+def _of_cohorts(world):
+    """Every combination of codes that gives another code of a cohort."""
+    for cohort, (sources, rule) in world.cohorts.items():
+        for codes in product(*(world.codes[s] for s in sources)):
+            for code in set(world.codes[cohort]) - {rule(*codes)}:
+                yield {**dict(zip(sources, codes, strict=True)), cohort: code}

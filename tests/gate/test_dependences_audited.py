@@ -9,7 +9,7 @@ from sfumato.gate.decision import judge
 from sfumato.gate.policy import Policy
 from sfumato.gate.reading import records_of
 from tests.gate.auditor import Told, World
-from tests.gate.dependence_auditor import Beside, dependences, impossible
+from tests.gate.dependence_auditor import Beside, dependences, ruled
 from tests.gate.small_worlds import coded, some_table
 from tests.late import late
 
@@ -206,19 +206,6 @@ def hung_world(rng):
     return World(versions, count)
 
 
-def rules_of(world):
-    """What everybody may know: what is found in all versions together, and in each."""
-    parts = {v: rows_of(frame.drop(columns="id", errors="ignore")) for v, frame in world.versions.items()}
-    states = []
-    for (codes, _), many in world.states(sorted(world.versions)).items():
-        row = {n: None if c == "(missing)" else c for n, c in zip(world.names, codes, strict=True)}
-        states += [row | {"n": many}] if world.count else [row] * many
-    out = {"": impossible(states, dependences(states, (), world.count), world.count)}
-    if len(parts) > 1:
-        out |= {v: impossible(rows, dependences(rows, (), world.count), world.count) for v, rows in parts.items()}
-    return out
-
-
 def look(seed):
     """Ask for a few tables of one world, and let the auditor see each grant."""
     rng = np.random.default_rng(seed)
@@ -226,7 +213,7 @@ def look(seed):
     records = coded(world)
     count = int(rng.integers(1, 5))
     policy = Policy(interval={"count": count, "width": count + int(rng.integers(1, 7))})
-    rules, known, granted = rules_of(world), [], 0
+    rules, known, granted = ruled(world), [], 0
     for _ in range(5):
         one = some_table(rng, world)
         told = [margin_of(k.text, records, k.version) for k in known]
@@ -265,7 +252,7 @@ def test_a_dependence_of_one_version_leaves_the_other_possible():
     one, other = Told((("over7", None),), version="v1"), Told((("over30", None),), version="v1")
     told = [margin_of(k.text, records, k.version) for k in (one, other)]
     assert not judge(records, told[:1], told[1], policy).granted
-    rules = rules_of(world)
+    rules = ruled(world)
     both = [Told((("over7", None), ("over30", None)), version=v) for v in ("v1", "v2")]
     assert Beside(world, both, rules).true.sum() > 0
     judge(records, [margin_of(both[0].text, records, "v1")], margin_of(both[1].text, records, "v2"), policy)

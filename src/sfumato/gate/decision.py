@@ -215,7 +215,9 @@ def holds(case: Case, policy: Policy, beside: Case | None = None, effort: float 
         "sum": lambda: extremes.check(case, beside) if case.sums else None,
         "dominance": lambda: dominance.check(case, policy.rules, beside, effort) if case.sums or case.counted else None,
         "interval": lambda: interval.check(case, policy.interval, joint, beside, effort) if policy.interval else None,
-        "attribution": lambda: attribution.check(case, policy.attribution, joint) if policy.attribution else None,
+        "attribution": lambda: (
+            attribution.check(case, policy.attribution, joint, effort) if policy.attribution else None
+        ),
         "sap": lambda: sap.check(case, policy.sap) if policy.sap else None,
     }
     out: dict[str, Verdict] = {}

@@ -17,7 +17,7 @@ from sfumato.errors import DataError
 from sfumato.gate.dependences.rules import LARGEST as WRITTEN_OUT
 from sfumato.gate.dependences.rules import Says, bound_to
 from sfumato.gate.margin import Margin, Node, base_of
-from sfumato.kernels.tabular.combinations import Rule, projected
+from sfumato.kernels.tabular.combinations import Rule, TooManyCombinations, projected
 
 __all__ = ["KNOWN", "KNOWN_OF", "LIFE", "MISSING", "Structure"]
 
@@ -305,11 +305,11 @@ class Structure:
         if part.found and part.whole:
             try:
                 return projected([*part.declared, *part.found], groups, WRITTEN_OUT), ()
-            except ValueError:
+            except TooManyCombinations:
                 pass
         try:
             return projected(part.declared, groups), tuple(sorted(groups)) if part.more else ()
-        except ValueError:
+        except TooManyCombinations:
             raise DataError(
                 "The combinations that cannot be, and cohorts, hang together over too many codes. Name fewer."
             ) from None

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sfumato.kernels.tabular import combinations
-from sfumato.kernels.tabular.combinations import projected
+from sfumato.kernels.tabular.combinations import TooManyCombinations, projected
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -42,10 +41,22 @@ def test_rules_that_concern_nothing_kept_say_nothing():
     assert projected([], {"a": (np.arange(2), 2)}) == []
 
 
-def test_too_many_combinations_are_refused(monkeypatch):
-    monkeypatch.setattr(combinations, "LARGEST", 7)
-    left, right = (("a", "b"), np.eye(2, dtype=bool)), (("b", "c"), np.eye(2, dtype=bool))
+def test_a_variable_that_others_leave_open_brings_nothing():
+    """Of every code of `c` something remains of `x`, so that nothing is left that `a` or `b` would be about."""
+    first = ("a", "x"), np.array([[True, True, False], [True, True, True]])
+    second = ("b", "x"), np.array([[False, True, True], [True, True, True]])
+    third = ("a", "b"), np.array([[True, True], [True, False]])
     own = np.arange(2), 2
-    with pytest.raises(ValueError, match="too many"):
-        projected([left, right], {"a": own, "c": own})
-    assert len(projected([left, right], {"a": own, "b": own, "c": own})) == 2
+    assert [(names, can.tolist()) for names, can in projected([first, second, third], {"a": own, "b": own})] == [
+        (("a", "b"), [[True, True], [True, False]])
+    ]
+    assert projected([first, second], {"b": own}) == []
+    assert projected([first], {}) == []
+
+
+def test_more_than_is_allowed_is_an_error_of_its_own():
+    own = np.arange(3), 3
+    rules = [(("a", "x"), np.eye(3, dtype=bool)), (("b", "x"), np.eye(3, dtype=bool))]
+    assert projected(rules, {"a": own, "b": own}, 27)[0][1].tolist() == np.eye(3, dtype=bool).tolist()
+    with pytest.raises(TooManyCombinations):
+        projected(rules, {"a": own, "b": own}, 26)

@@ -50,6 +50,8 @@ def dependences(
 
 
 def _show(found: Sequence[dict[str, Any]], data: Path) -> None:
+    from sfumato.gate.dependences.words import BY_CHANCE, in_words
+
     if not found:
         print("No dependence between columns was found: only what you declare counts as known.")
         return
@@ -58,7 +60,10 @@ def _show(found: Sequence[dict[str, Any]], data: Path) -> None:
     )  # fmt: skip
     print(f"{many} as known to everybody.")
     head = ("what was found", "combinations", "people expected")
-    rows = [(_in_words(one), f"{one['combinations']:,}", f"{one['expected']:,.0f}") for one in found]
+    rows = [
+        (in_words(one["kind"], one["from"], one["to"]), f"{one['combinations']:,}", f"{one['expected']:,.0f}")
+        for one in found
+    ]
     wide = [max(len(row[i]) for row in (head, *rows)) for i in range(3)]
     for first, *others in (head, *rows):
         cells = [text.rjust(width) for text, width in zip(others, wide[1:], strict=True)]
@@ -66,20 +71,9 @@ def _show(found: Sequence[dict[str, Any]], data: Path) -> None:
     print(
         "Combinations: how many cannot be (of numbers that add up: columns). People expected: in them, by chance alone."
     )
-    able = next((one for one in found if one["kind"] in ("never", "tells_together")), None)
+    able = next((one for one in found if one["kind"] in BY_CHANCE), None)
     if able is not None:
         columns = ",".join([*able["from"], *([able["to"]] if able["to"] else [])])
         print(
             f"To see what were given if one is chance: sfumato gate decide {data.name} --chance {columns} --ask TABLE"
         )
-
-
-def _in_words(one: dict[str, Any]) -> str:
-    names, to = one["from"], one["to"]
-    return {
-        "tells": f"{names[0]} tells {to}",
-        "tells_together": f"{names[0]} and {names[-1]} together tell {to}",
-        "never": f"{names[0]} and {names[-1]}: some combinations never are",
-        "band": f"{to} is a band of {names[0]}",
-        "adds": f"{', '.join(names)} add up to {to}",
-    }[one["kind"]]

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sfumato.gate.case import Case
 from sfumato.gate.policy import Interval
 from sfumato.gate.stages.cover import Narrow, narrow_cells
-from sfumato.gate.stages.exact import LARGEST, Joint
-from sfumato.gate.stages.exchange import PROGRAM, settled
+from sfumato.gate.stages.exact import LARGEST, Joint, price
+from sfumato.gate.stages.exchange import settled
 from sfumato.gate.stages.verdict import Verdict
 from sfumato.kernels.tabular.reach import Reachable
 
@@ -96,7 +96,7 @@ def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effor
     small = np.flatnonzero(few).tolist()
 
     def work() -> int:
-        return joint.cells * (before.programs + after.programs + PROGRAM * (before.whole + after.whole))
+        return price(before, joint.cells) + price(after, joint.cells)
 
     if any(after.narrowed(cell, criterion.width) and _moved(before, after, cell, criterion.width) for cell in small):
         return Verdict(False, "exact", work())

@@ -188,7 +188,7 @@ class Versions(Chances):
             body = {"version": name, "path": path, "sha256": sha256, "codebook": self.sources.hashes(dataset)}
             body |= {**self._outcome_body(judged.outcome), **judged.to_plain(), "by": by}
             if judged.lapsed:
-                body["no_chance"] = [list(one) for one in judged.lapsed]
+                body["no_chance"] = [list(columns) for columns in judged.lapsed]
             entry = self._append(writer, state, "version", by, dataset, body)
             self._close(writer, dataset, judged.lapsed, entry.seq)
             return _added(judged, entry.head, dataset, name, before)

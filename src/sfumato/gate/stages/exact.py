@@ -15,12 +15,21 @@ from sfumato.gate.margin import Node
 from sfumato.kernels.tabular.exchange import Exchange
 from sfumato.kernels.tabular.reach import Reachable
 
-__all__ = ["LARGEST", "Joint"]
+__all__ = ["LARGEST", "Joint", "price"]
 
 Ints = NDArray[np.int64]
 
 LARGEST = 2_000
-"""Joint cells up to which programs are solved: there nothing stays undecided, except after an exception."""
+"""Joint cells up to which programs are solved, within the work that is allowed."""
+_LINEAR = 500
+"""Units of work of a linear program, for each of its cells; a choice of exchanges is one unit."""
+_WHOLE = 50_000
+"""The same of a program in whole numbers."""
+
+
+def price(reach: Reachable, cells: int) -> int:
+    """Units of work that all programs over a table took so far."""
+    return cells * (_LINEAR * (reach.programs - reach.whole) + _WHOLE * reach.whole)
 
 
 @dataclass

@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 
 from sfumato.gate.case import Case, Clique
 from sfumato.gate.stages.cover import Narrow
-from sfumato.gate.stages.exact import LARGEST, Joint
+from sfumato.gate.stages.exact import LARGEST, Joint, price
 from sfumato.gate.stages.verdict import Verdict
 from sfumato.kernels.tabular.margins import grown, largest, split
 
-__all__ = ["PROGRAM", "Parts", "settled", "still_narrow"]
+__all__ = ["Parts", "settled", "still_narrow"]
 
 Ints = NDArray[np.int64]
 
 _TABLE = 1 << 20
 """Cells of a part up to which people are exchanged in it."""
-PROGRAM = 50_000
-"""Units of work of a program, for each of its cells; a choice of exchanges is one unit."""
 
 
 @dataclass
@@ -143,17 +141,17 @@ class Parts:
         return high - max(0, sum(least for least, _ in ends) - shared) >= width
 
     def _reaches(self, joint: Joint, record: int, wanted: int) -> bool:
-        before = joint.reach.programs
+        before = price(joint.reach, joint.cells)
         found = joint.reach.reaches(joint.cell(record), wanted)
-        self.work += (joint.reach.programs - before) * joint.cells * PROGRAM
+        self.work += price(joint.reach, joint.cells) - before
         return found
 
     def _ends(self, joint: Joint, record: int, own: int) -> tuple[int, int]:
         if joint.is_known:
             return own, own
-        before = joint.reach.programs
+        before = price(joint.reach, joint.cells)
         found = joint.reach.ends(joint.cell(record))
-        self.work += (joint.reach.programs - before) * joint.cells * PROGRAM
+        self.work += price(joint.reach, joint.cells) - before
         return found
 
 
@@ -195,10 +193,8 @@ def settled(case: Case, cells: Narrow, width: int, work: int, effort: float) -> 
     work
         What was spent before.
     effort
-        At most so many units of work; where the joint table is small none is too many.
+        At most so many units of work; the program that goes beyond it is still solved.
     """
-    if case.joint_cells <= LARGEST:
-        effort = np.inf
     left, spent = cells.records, 0
     for take in (Parts.covered, Parts.merged, Parts.known):
         parts = take(case)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Rule", "projected"]
+__all__ = ["LARGEST", "Rule", "TooManyCombinations", "projected"]
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -21,6 +21,10 @@ Rule = tuple[tuple[str, ...], Bools]
 
 LARGEST = 1 << 24
 """Combinations that are gone through at most for one variable."""
+
+
+class TooManyCombinations(ValueError):
+    """More combinations would have to be gone through at once than are allowed."""
 
 
 def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]], most: int = LARGEST) -> list[Rule]:
@@ -40,7 +44,7 @@ def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]], mos
 
     Raises
     ------
-    ValueError
+    TooManyCombinations
         Where more than `most` combinations would have to be gone through at once.
 
     Examples
@@ -61,7 +65,7 @@ def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]], mos
         open_.remove(name)
         own = [rule for rule in left if name in rule[0]]
         left = [rule for rule in left if name not in rule[0]]
-        if name not in groups and _always_open(name, own, sizes[name]):
+        if not own or (name not in groups and _always_open(name, own, sizes[name])):
             continue
         names, can = _joined(own, sizes, most)
         axis = names.index(name)
@@ -102,7 +106,7 @@ def _joined(rules: Sequence[Rule], sizes: Mapping[str, int], most: int) -> Rule:
     names = tuple(sorted({name for own, _ in rules for name in own}))
     shape = [sizes[name] for name in names]
     if math.prod(shape) > most:
-        raise ValueError("too many combinations")
+        raise TooManyCombinations
     out = np.ones(shape, dtype=bool)
     for own, can in rules:
         out &= can.reshape([sizes[name] if name in own else 1 for name in names])
