@@ -185,7 +185,12 @@ class Versions(Chances):
             return self._judged(state, dataset, said, records, by)
 
         def write(writer: Writer, state: State, judged: _Judged) -> Added:
-            body = {"version": name, "path": path, "sha256": sha256, "codebook": self.sources.hashes(dataset)}
+            body: dict[str, Any] = {
+                "version": name,
+                "path": path,
+                "sha256": sha256,
+                "codebook": self.sources.hashes(dataset),
+            }
             body |= {**self._outcome_body(judged.outcome), **judged.to_plain(), "by": by}
             if judged.lapsed:
                 body["no_chance"] = [list(columns) for columns in judged.lapsed]
