@@ -1,4 +1,4 @@
-"""How many entries a second eight processes write into one ledger, and what verifying a long one costs."""
+"""How many entries a second eight processes write into one ledger, and what opening and verifying a long one costs."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WRITERS = 8
 SECONDS = 8.0
 LONG = 10**5
+OPENED = 20_000
 PEOPLE = 20
 NAMES = "abcde"
 
@@ -105,8 +106,8 @@ def entries_a_second(store: str, folder: Path) -> float:
     return (after - before) / (end - start)
 
 
-def long_ledger(folder: Path) -> Config:
-    """A ledger of 10^5 entries, a third of which gave something."""
+def long_ledger(folder: Path, entries: int) -> Config:
+    """A ledger of many entries, a third of which gave something."""
     from sfumato.gate.ledger import now
     from sfumato.gate.margin import Margin, Node, canonical_json
     from sfumato.gate.service import Gate
@@ -120,7 +121,7 @@ def long_ledger(folder: Path) -> Config:
         text = canonical_json(release.content).decode()
         with gate.store.writing(["ward"]) as store:
             state = gate._ahead(store)
-            while store.at_head[0] < LONG:
+            while store.at_head[0] < entries:
                 i = store.at_head[0]
                 known, given = i % 3 == 1, i % 3 != 2
                 body = {"margin": tables[i % len(tables)].to_plain(), "shown": {"by": [], "where": []}, "work": i}
@@ -134,6 +135,26 @@ def long_ledger(folder: Path) -> Config:
     return config
 
 
+def opened(folder: Path) -> dict[str, float]:
+    """CPU seconds of opening a gate, and of parsing and hashing the export of its ledger; the least of three each."""
+    from sfumato.gate.ledger import from_line
+    from sfumato.gate.service import Gate
+
+    config = long_ledger(folder, OPENED)
+    with Gate.open(config) as gate:
+        gate.export(folder / "export.jsonl")
+    spent: dict[str, list[float]] = {"open": [], "read": []}
+    for _ in range(3):
+        start = time.process_time()
+        Gate.open(config).close()
+        spent["open"].append(time.process_time() - start)
+        start = time.process_time()
+        with (folder / "export.jsonl").open() as file:
+            assert all(entry.digest == entry.hash for entry in map(from_line, file))
+        spent["read"].append(time.process_time() - start)
+    return {case: min(own) for case, own in spent.items()}
+
+
 def rows() -> list[tuple[str, str, str, bool]]:
     """What was measured, the figure, the bar, and whether it holds."""
     out = []
@@ -145,6 +166,11 @@ def rows() -> list[tuple[str, str, str, bool]]:
         out.append((what, f"{rate:.0f} a second", "≥ 100 a second", rate >= 100))
     verify = cost("ledger", "verify", 1)
     out.append((f"  verify of {LONG:,} entries", f"{verify.cpu:.1f} CPU s", "≤ 20 CPU s", verify.cpu <= 20))
+    command = [sys.executable, "-m", "benchmarks.ledger", "open"]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+    ratio = told["open"] / told["read"]
+    figure = f"{told['open']:.1f} CPU s, {ratio:.2f} of parsing and hashing their export"
+    out.append((f"  opening of {OPENED:,} entries", figure, "≤ 2 of it", ratio <= 2))
     return out
 
 
@@ -155,8 +181,10 @@ def main(case: str) -> None:
         if case == "verify":
             from sfumato.gate.service import Gate
 
-            with Gate.open(long_ledger(folder)) as gate:
+            with Gate.open(long_ledger(folder, LONG)) as gate:
                 report_cost(lambda: _whole(gate.verify()))
+        elif case == "open":
+            print(json.dumps(opened(folder)))
         elif case == "sqlite":
             print(json.dumps({"rate": entries_a_second("sqlite:///gate.db", folder)}))
         else:

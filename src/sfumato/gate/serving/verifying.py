@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.data.files.atomic import replacing
 from sfumato.errors import DataError, FileError, SfumatoError
 from sfumato.gate.derived import Described
-from sfumato.gate.ledger import Entry, first_fault, from_line, to_line
+from sfumato.gate.ledger import Entry, first_fault, from_line, now, to_line
 from sfumato.gate.log import read_log
 from sfumato.gate.serving.core import Core
 from sfumato.gate.serving.standing import Followed, differences
@@ -20,9 +20,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Verifying", "verify_file"]
 
+_NOT_AS_WRITTEN = "Nothing is told: what was given, or what it rests on, is not as it was written. Look with: sfumato gate ledger verify"
+
 
 class Verifying(Core):
     """The part of a gate that proves."""
+
+    _proved: str | None = None
+
+    def prove(self) -> bool:
+        """Verify all; where something is not as it was written nothing is told from then on, until it is again."""
+        try:
+            whole = not self.verify()
+        except SfumatoError:
+            whole = False
+        self._proved = now()
+        if self.store.stopped in ("", _NOT_AS_WRITTEN):
+            self.store.stopped = "" if whole else _NOT_AS_WRITTEN
+        return whole
+
+    @property
+    def health(self) -> dict[str, Any]:
+        """When all was proved last, by this process, and whether it answers; and since when there is a log, if it was
+        begun after the gate was.
+        """
+        since = self._state.log_since[:10]
+        return {"verified": self._proved, "ok": not self.store.stopped} | ({"log_since": since} if since else {})
 
     def head(self) -> tuple[int, str]:
         """Number and hash of the last entry."""

@@ -15,6 +15,7 @@ from sfumato.errors import SfumatoError
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
 from sfumato.web.gate.application import serve
+from sfumato.web.gate.daily import daily
 from sfumato.web.server import address, end_with_parent, leave, listening, refuse_open, run, run_workers
 
 __all__ = ["run_gate"]
@@ -46,7 +47,8 @@ def run_gate(config: Path, host: str, port: int, workers: int, begun: Callable[[
     url, own = address(listens, host), int(listens.getsockname()[1])
     try:
         if workers == 1:
-            run(serve(gate, own), listens, lambda: _begun(gate, lambda: begun(url)))
+            with daily(gate):
+                run(serve(gate, own), listens, lambda: _begun(gate, lambda: begun(url)))
             return 0
         gate.close()
         with tempfile.TemporaryDirectory(prefix="sfumato-metrics-") as together:
@@ -65,7 +67,8 @@ def _worker(listens: socket.socket, ready: Connection, config: str, port: int) -
         ready.send(None)
         ready.close()
 
-    run(serve(gate, port), listens, lambda: _begun(gate, begun))
+    with daily(gate):
+        run(serve(gate, port), listens, lambda: _begun(gate, begun))
     gate.close()
     leave(0)
 
