@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Verifying", "verify_file"]
 
-_NOT_AS_WRITTEN = "Nothing is told: what was given, or what it rests on, is not as it was written. Look with: sfumato gate ledger verify"
+_NOT_AS_WRITTEN = (
+    "Nothing is told: what was given, or what it rests on, is not as it was written. Look with: sfumato gate ledger "
+    "verify"
+)
 
 
 class Verifying(Core):
