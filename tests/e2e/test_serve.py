@@ -77,7 +77,7 @@ def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, worker
         token = sfumato("gate", "token", "ann", "--scopes", "tables,releases", "--config", "gate.yaml", cwd=folder)
         opens = token.stdout.strip()
         with client(told["url"], opens) as ann:
-            assert ann.get("/health").json() == {"status": "ok"}
+            assert ann.get("/health").json() == {"status": "ok", "verified": None, "ok": True}
             assert ann.post("/datasets/ward/tables", json={"by": ["sex"]}).status_code == 201
             assert ann.post("/datasets/ward/analyses", json={"kind": "linear", "formula": "a ~ b"}).status_code == 403
         children = psutil.Process(started.pid).children(recursive=True)
