@@ -60,3 +60,17 @@ def test_more_than_is_allowed_is_an_error_of_its_own():
     assert projected(rules, {"a": own, "b": own}, 27)[0][1].tolist() == np.eye(3, dtype=bool).tolist()
     with pytest.raises(TooManyCombinations):
         projected(rules, {"a": own, "b": own}, 26)
+
+
+def test_what_is_left_is_about_as_few_variables_as_say_the_same():
+    """Whoever has a, or c, has d; nobody who has b does: b excludes a, and c, and no more is said of the three."""
+    only = np.array([[True, True], [False, True]])  # whoever has it has d
+    none = np.array([[True, True], [True, False]])  # nobody who has it has d
+    own = np.arange(2), 2
+    found = projected([(("a", "d"), only), (("b", "d"), none), (("c", "d"), only)], {"a": own, "b": own, "c": own})
+    assert [names for names, _ in found] == [("a", "b"), ("b", "c")]
+    assert all((can == [[True, True], [True, False]]).all() for _, can in found)
+    parity = np.indices((2, 2, 2)).sum(axis=0) % 2 == 0  # here all three are needed
+    (whole,) = projected([(("a", "b", "c"), parity)], {"a": own, "b": own, "c": own})
+    assert whole[0] == ("a", "b", "c")
+    assert (whole[1] == parity).all()

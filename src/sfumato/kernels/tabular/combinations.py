@@ -6,6 +6,7 @@ tell of those that are asked for.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -77,7 +78,7 @@ def projected(rules: Sequence[Rule], groups: Mapping[str, tuple[Ints, int]], mos
         else:
             can, names = np.asarray(can.any(axis=axis)), (*names[:axis], *names[axis + 1 :])
         left.append((names, can))
-    return [(names, can) for names, can in _merged(left) if not can.all()]
+    return _merged([part for names, can in _merged(left) if not can.all() for part in _parts(names, can)])
 
 
 def _renamed(rule: Rule, groups: Mapping[str, tuple[Ints, int]]) -> Rule:
@@ -111,6 +112,22 @@ def _joined(rules: Sequence[Rule], sizes: Mapping[str, int], most: int) -> Rule:
     for own, can in rules:
         out &= can.reshape([sizes[name] if name in own else 1 for name in names])
     return names, out
+
+
+def _parts(names: tuple[str, ...], can: Bools) -> list[Rule]:
+    """Rules about as few variables as possible that say the same together; the rule itself where there are none."""
+    out: list[Rule] = []
+    left = np.ones(can.shape, dtype=bool)
+    for size in range(1, len(names)):
+        for held in itertools.combinations(range(len(names)), size):
+            away = tuple(i for i in range(len(names)) if i not in held)
+            own = can.any(axis=away)
+            if (own != left.any(axis=away)).any():
+                out.append((tuple(names[i] for i in held), own))
+                left &= np.expand_dims(own, away)
+        if (left == can).all():
+            return out
+    return [(names, can)]
 
 
 def _merged(rules: Sequence[Rule]) -> list[Rule]:
