@@ -121,7 +121,7 @@ def _parts(names: tuple[str, ...], can: Bools) -> list[Rule]:
     for size in range(1, len(names)):
         for held in itertools.combinations(range(len(names)), size):
             away = tuple(i for i in range(len(names)) if i not in held)
-            own = can.any(axis=away)
+            own = np.asarray(can.any(axis=away))
             if (own != left.any(axis=away)).any():
                 out.append((tuple(names[i] for i in held), own))
                 left &= np.expand_dims(own, away)
