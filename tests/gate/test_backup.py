@@ -221,6 +221,23 @@ def test_what_waits_waits_again(config):
         assert gate.verify() == []
 
 
+def test_what_was_called_chance_since_the_backup_waits_as_it_was_proposed(tmp_path):
+    data = "sex,ill,n\nf,no,300\nf,yes,300\nm,no,600\n"
+    config = made(tmp_path, data=data)
+    with Gate.open(config) as gate:
+        for name in ("sue", "dan"):
+            gate.add_user(name, None, "steward", "research")
+    folder = backed_up(config)
+    with Gate.open(config) as gate:
+        gate.propose_chance("ward", ["sex", "ill"], "sue", "nobody was asked")
+    Gate.restore(config, folder)
+    with Gate.open(config) as gate:
+        assert gate.verify() == []  # with the digest of what was found
+        [waiting] = gate.exceptions()
+        assert gate.confirm_exception(waiting.id, "dan").granted
+        assert gate.verify() == []
+
+
 def test_an_address_is_shown_without_its_password(tmp_path):
     (tmp_path / "key").write_bytes(bytes(range(32)))
     config = made(tmp_path)

@@ -75,3 +75,18 @@ def test_weights_count_like_sums(records):
     assert names(told) == ["B,few"]
     assert [(one.value, one.weight) for one in told.sums] == [("many", "few"), ("", "few")]
     assert not told.counted
+
+
+def test_a_number_that_adds_up_is_told_by_its_values_too():
+    """Once two columns of a relation are told, all are by all that any is told by: a count of values tells sums."""
+    rows = pl.DataFrame({"A": ["x", "y"] * 40, "B": ["p", "p", "q", "q"] * 20, "fee": [1.0, 2.0, 3.0, 4.0] * 20})
+    rows = rows.with_columns(drugs=pl.Series([100.0 + 1.37 * i for i in range(80)]))
+    records = records_of(rows.with_columns(cost=pl.col("fee") + pl.col("drugs")))
+    assert [one.of for one in records.found if one.kind == "adds"]
+    by_a, by_b = Node("A"), Node("B")
+    case = Case.of(records, [Margin.of([by_a, Node("fee")]), Margin.of([by_b], "cost")])
+    assert {(margin.nodes, margin.value) for margin in case.sums} >= {
+        ((by_a,), "drugs"),
+        ((by_b,), "drugs"),
+        ((by_a,), "cost"),
+    }

@@ -102,3 +102,8 @@ def test_beside_an_exception_no_cell_is_known_better_by_enumeration():
             assert (found == "granted") == bool(kept[(true >= 1) & (true <= 2)].all())
             answers.append((found, judge(data, held, wanted, policy, broken=True, effort=-1).decision))
     assert {*answers} == {("refused", "refused"), ("granted", "undecided"), ("refused", "undecided")}
+
+
+def test_rules_on_shares_alone_ask_nothing_of_counts():
+    data = records_of(pl.DataFrame({"A": ["x", "x", "y"]}))
+    assert judge(data, [], Margin.of([Node("A")]), Policy(dominance=["p(10)"])).granted

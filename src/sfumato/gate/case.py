@@ -76,7 +76,7 @@ class Case:
             cut.append(Margin.of([*nodes, *told]))
         known = tuple(margin.nodes for margin in scope.structure.largest(cut))
         own = tuple(one for one in counted if one not in sums)
-        every = dict.fromkeys(_that_follow(records, [*sums, *own]))
+        every = dict.fromkeys(_that_follow(records, [*sums, *own], known))
         return cls(scope, known, tuple(one for one in every if one not in own), own)
 
     @property
@@ -140,17 +140,26 @@ class Case:
         return tuple(node for i, node in enumerate(self.nodes) if mask >> i & 1)
 
 
-def _that_follow(records: Records, sums: Sequence[Margin]) -> list[Margin]:
+def _that_follow(records: Records, sums: Sequence[Margin], known: Sequence[Clique]) -> list[Margin]:
     """Sums, and those of numbers that add up with them: once two of these are told, all are by all that any is told by.
 
     A part is no more than the whole in every cell, so that margins of the one bind the other. Told alike, the parts are
-    free of one another, and what each can be at most adds up.
+    free of one another, and what each can be at most adds up. A number is told by its values too, where these are
+    counted.
     """
     out = list(sums)
     for one in records.found:
+        if one.kind != "adds":
+            continue
         names = {*one.of, one.to or ""}
         told = [margin for margin in out if margin.value in names and not margin.weight]
-        if one.kind == "adds" and len({margin.value for margin in told}) > 1:
+        told += [
+            Margin.of([other for other in clique if other.variable != node.variable], node.variable)
+            for clique in known
+            for node in clique
+            if node.variable in names and not node.level
+        ]
+        if len({margin.value for margin in told}) > 1:
             out += [replace(margin, value=name) for margin in told for name in sorted(names)]
     return out
 

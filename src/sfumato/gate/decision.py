@@ -190,7 +190,8 @@ def _decided(case: Case, found: dict[str, Verdict]) -> Decision:
     reasons = failed or open_
     answer: Answer = "refused" if failed else "undecided" if open_ else "granted"
     told = [found[name] for name in reasons] if reasons else list(found.values())
-    return Decision(answer, reasons, max((verdict.stage for verdict in told), key=_ORDER.index), work, case)
+    stage = max((verdict.stage for verdict in told), key=_ORDER.index, default="known")  # of counts nothing is asked
+    return Decision(answer, reasons, stage, work, case)
 
 
 _ORDER = ("known", "noise", "open", "released", "cover", "exchange", "exact")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,17 +109,13 @@ def records_of(
     values = {n: _numbers(whole[n], n, book) for n in whole.columns if whole[n].dtype.is_numeric()}
     coded |= _whether_known(values, coded)
     lines = {name: _cohort(whole, coded, name, formula, book) for name, formula in (cohorts or {}).items()}
-    codes = {name: labels for name, (_, labels) in coded.items()}
     _refuse_untold(missing_told, values)
-    structure = Structure(
-        codes,
-        _groups(codes, levels or {}),
-        tuple(never),
-        lines,
-        sensitive=frozenset(n for n in whole.columns if n in book and book[n].private),
-        signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
-        missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items() if n in whole.columns},
-        ranges={n: told for n in values if (told := _range(n, book)) is not None},
+    said = _said(whole, {name: labels for name, (_, labels) in coded.items()}, book)
+    structure = replace(
+        said,
+        levels=_groups(said.codes, levels or {}),
+        never=tuple(never),
+        cohorts=lines,
         missing_told=frozenset(missing_told),
     )
     held = slice(None) if weights is None else weights > 0
@@ -141,6 +137,19 @@ def records_of(
         lives.arrivals,
         frozenset(n for n in numbers if is_factor(n, whole.schema[n], book)),
         tuple(find.dependence for find in finds),
+    )
+
+
+def _said(whole: pl.DataFrame, codes: Mapping[str, tuple[str, ...]], book: Codebook) -> Structure:
+    """What the columns and the codebook say of each variable by itself."""
+    return Structure(
+        codes,
+        sensitive=frozenset(n for n in whole.columns if n in book and book[n].private),
+        signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
+        missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items() if n in whole.columns},
+        ranges={
+            n: told for n in whole.columns if whole[n].dtype.is_numeric() and (told := _range(n, book)) is not None
+        },
     )
 
 

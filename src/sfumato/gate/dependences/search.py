@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.gate.dependences.found import Dependence, Kind, digest_of
 from sfumato.gate.dependences.rules import Find, too_many, written_out
+from sfumato.gate.dependences.words import chance_problems, columns_in
 from sfumato.gate.margin import Node
 from sfumato.gate.structure import KNOWN, KNOWN_OF, MISSING, Structure
 from sfumato.kernels.tabular.adding import adding_up
@@ -37,7 +38,6 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
 _MOST_CODES = 10_000
-_BY_CHANCE = {"never", "tells_together"}
 _ERROR = 0.01
 """How probable it is at most that an empty combination is found in data whose columns are independent."""
 
@@ -107,25 +107,10 @@ def without_chance(finds: Sequence[Find], chance: Sequence[Sequence[str]]) -> li
     DataError
         Columns of which nothing was found, or what is arithmetic: all at once.
     """
-    sets = {frozenset(columns) for columns in chance}
-    by_columns: dict[frozenset[str], set[str]] = {}
-    for find in finds:
-        by_columns.setdefault(_columns_of(find), set()).add(find.dependence.kind)
-    wrong = []
-    for columns in sorted(sets, key=sorted):
-        kinds, named = by_columns.get(columns, set()), ", ".join(map(repr, sorted(columns)))
-        if not kinds:
-            wrong.append(f"No dependence was found between {named}: nothing to call chance.")
-        elif kinds - _BY_CHANCE:
-            wrong.append(f"What was found between {named} is no chance: {', '.join(sorted(kinds - _BY_CHANCE))}.")
-    if wrong:
+    if wrong := chance_problems(chance, [find.dependence for find in finds]):
         raise DataError(" ".join(wrong))
-    return [find for find in finds if _columns_of(find) not in sets]
-
-
-def _columns_of(find: Find) -> frozenset[str]:
-    one = find.dependence
-    return frozenset((*one.of, *([] if one.to is None else [one.to])))
+    sets = {tuple(sorted(set(columns))) for columns in chance}
+    return [find for find in finds if columns_in(find.dependence) not in sets]
 
 
 def knowing(structure: Structure, finds: Sequence[Find]) -> Structure:

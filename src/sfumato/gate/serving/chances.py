@@ -191,10 +191,7 @@ class Chances(Stewarding):
 
         def decide(state: State) -> list[list[Any]]:
             self._refuse_no_steward(state, by)
-            if by == proposer:
-                raise DataError("A second steward confirms it, not who proposed it.")
-            if proposer in self._added_by(by) or by in self._added_by(proposer):
-                raise DataError("One of the two stewards was added by the other: a third one confirms it.")
+            self._refuse_no_second(by, proposer)
             if self._refuse_no_chance(state, dataset, columns) != digest:
                 raise DataError("Something else is found between these columns than was proposed: propose it anew.")
             return self._judged_with(state, dataset, state.datasets[dataset].with_chance(columns, digest))

@@ -92,6 +92,7 @@ def _exception_again(writer: Writer, entry: Entry) -> None:
     body = entry.body
     if "chance" in body:
         asked: dict[str, Any] = {"dataset": entry.dataset, "chance": list(body["chance"])}
+        asked |= {"digest": body["digest"]} if "digest" in body else {}
     else:
         asked = asked_of(entry.dataset, Margin.from_plain(body["margin"]), {})
     if body["step"] == "proposed":

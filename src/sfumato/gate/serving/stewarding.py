@@ -316,10 +316,7 @@ class Stewarding(Asking):
 
         def decide(state: State) -> tuple[_Found, list[list[Any]]]:
             self._refuse_no_steward(state, by)
-            if by in (row.who, proposer):
-                raise DataError("An exception is confirmed by a second steward, who is not the one that it is for.")
-            if proposer in self._added_by(by) or by in self._added_by(proposer):
-                raise DataError("One of the two stewards was added by the other: a third one confirms it.")
+            self._refuse_no_second(by, proposer, row.who)
             return self._excepted(state, row.who, row.dataset, margin)
 
         def write(writer: Writer, state: State, found: tuple[_Found, list[list[Any]]]) -> Settled:
@@ -333,6 +330,13 @@ class Stewarding(Asking):
 
         self._catch_up()
         return self._settled(decide, write, datasets=[row.dataset])
+
+    def _refuse_no_second(self, by: str, proposer: str, receiver: str = "") -> None:
+        """Refuse whoever is not a second steward, apart from who proposed an exception and from whom it is for."""
+        if by in (proposer, receiver):
+            raise DataError("An exception is confirmed by a second steward, who is not the one that it is for.")
+        if proposer in self._added_by(by) or by in self._added_by(proposer):
+            raise DataError("One of the two stewards was added by the other: a third one confirms it.")
 
     def _added_by(self, who: str) -> set[str]:
         """Who added somebody, who added these, and so on."""
