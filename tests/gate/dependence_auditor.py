@@ -161,11 +161,11 @@ class Beside(Joint):
     """The joint table of one who knows what was found, in all versions together (at an empty name) and in each."""
 
     def __init__(self, world, told, rules):
-        self.rules = rules
+        self.found = rules
         super().__init__(world, told)
 
     def _possible(self):
-        own = {"": list(self.rules.get("", ())), **{v: list(self.rules.get(v, ())) for v in self.versions}}
+        own = {"": list(self.found.get("", ())), **{v: list(self.found.get(v, ())) for v in self.versions}}
         ruled = sorted({n for nevers in own.values() for never in nevers for n in never})
         shared = [v for v in ruled if v in self.variables]
         lives = self._codes(_LIFE) if _LIFE in self.variables else [frozenset(self.versions)]

@@ -31,6 +31,8 @@ _BMI_MEAN, _BMI_SKEWNESS = 17.2, 1.3
 _BMI_VARIANCE_B, _BMI_VARIANCE_C = 5.512, 5.828
 _BREASTFED_VARIANCE, _SMOKE_VARIANCE, _SEX_VARIANCE = 0.151, 0.248, 0.250
 _FEV1_VARIANCE, _BMI_WITH_SEX = 0.069, -0.078
+_DECIMALS = 6
+"""Digits that are kept of what is drawn: the last ones of a float hang on the processor, and with them all noise."""
 
 Floats = NDArray[np.float64]
 
@@ -90,6 +92,7 @@ def asthma_b(seed: int = 1) -> pl.DataFrame:
     bmi = _shifted_lognormal(rng.standard_normal(_N_B), _BMI_MEAN, _BMI_VARIANCE_B, _BMI_SKEWNESS)
     breastfed = (rng.random(_N_B) < 1 - _rarer(_BREASTFED_VARIANCE)).astype(np.int64)
     constant, of_bmi, of_breastfed = PROBIT_B
+    bmi = np.round(bmi, _DECIMALS)
     asthma = (rng.random(_N_B) < ndtr(constant + of_bmi * bmi + of_breastfed * breastfed)).astype(np.int64)
     return _frame({"asthma": asthma, "bmi": bmi, "breastfed": breastfed})
 
@@ -133,7 +136,8 @@ def asthma_c(seed: int = 1) -> pl.DataFrame:
     explained += 2 * of_bmi * of_sex * covariance
     error = np.sqrt(_FEV1_VARIANCE - explained) * rng.standard_normal(_N_C)
     fev1 = constant + of_bmi * bmi + of_sex * sex + of_smoke * smoke + error
-    return _frame({"fev1": fev1, "bmi": bmi, "sex": sex, "smoke": smoke})
+    amounts = {"fev1": np.round(fev1, _DECIMALS), "bmi": np.round(bmi, _DECIMALS)}
+    return _frame(amounts | {"sex": sex, "smoke": smoke})
 
 
 def _frame(columns: dict[str, NDArray[np.int64] | Floats]) -> pl.DataFrame:

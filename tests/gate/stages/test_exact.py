@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.gate.case import Case
 from sfumato.gate.stages.exact import Joint as Table
-from tests.gate.auditor import Joint
+from tests.gate.dependence_auditor import Beside, ruled
 from tests.gate.small_worlds import asked, coded, ruled_world, small_world, some_table
 
 
@@ -17,7 +17,7 @@ def test_counts_possible_cells_and_ends(made):
         world = made(rng)
         records = coded(world)
         told = [some_table(rng, world) for _ in range(2)]
-        table, truth = Table(Case.of(records, [asked(records, one) for one in told])), Joint(world, told)
+        table, truth = Table(Case.of(records, [asked(records, one) for one in told])), Beside(world, told, ruled(world))
         assert table.cells == len(truth.true)
         assert sorted(table.true) == sorted(truth.true)
         assert table.possible.sum() == truth._possible().sum()
