@@ -27,6 +27,7 @@ __all__ = ["Rule", "Synthesise"]
 
 _MOST_COPIES, _MOST_SWEEPS = 100, 100
 Models = Literal["cart", "parametric"]
+Methods = Literal["cart", "parametric", "structure"]
 
 
 class Rule(Described):
@@ -91,7 +92,7 @@ class Synthesise(Method):
         households as many are drawn as that many people have, so that rows come near to it.
     method
         How columns are drawn: `cart` by trees, `parametric` by regressions with main effects alone; or for a column
-        either, the others by trees.
+        either, the others by trees. `structure`: names and kinds alone, and nothing of the data.
     order
         The order in which columns are drawn; those that it does not list follow as `columns` lists them, or the file.
     predictors
@@ -114,12 +115,19 @@ class Synthesise(Method):
         take no part in fitting that column.
     derived
         Columns that are computed from synthetic ones, by formulas.
+    keep
+        Relations that no synthetic record breaks: `a <= b`, `a < b`, and `x of y` where y tells x.
     households
         Draw whole households: what is the same for all of one once, with its size and make-up, then members, head
         first, each given those before. Needs a column with the role household.
     head
         The column whose lowest value, or first category, the head of a household has, as the relation to the head:
         members come in its order. Where it is left out the largest numbers come first, as the eldest.
+    persons
+        Draw whole persons: what is the same in all their rows once, then rows in the order of `time`, each given those
+        before. Needs a column with the role person.
+    time
+        The column by which the rows of a person follow each other.
 
     References
     ----------
@@ -141,7 +149,7 @@ class Synthesise(Method):
     where: str | None = None
     copies: int = Field(default=5, ge=1, le=_MOST_COPIES)
     rows: int | None = Field(default=None, ge=1)
-    method: Models | dict[str, Models] = "cart"
+    method: Methods | dict[str, Models] = "cart"
     order: tuple[str, ...] = ()
     predictors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     min_leaf: int = Field(default=5, ge=1)
@@ -151,8 +159,11 @@ class Synthesise(Method):
     by: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     derived: dict[str, str] = Field(default_factory=dict)
+    keep: tuple[str, ...] = ()
     households: bool = False
     head: str | None = None
+    persons: bool = False
+    time: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -185,6 +196,10 @@ class Synthesise(Method):
             raise ValueError("`households` draws whole households, and `where` picks records: leave one of them out")
         if self.head is not None and not self.households:
             raise ValueError("`head` says who is head of a household: say `households: true`, too")
+        if self.persons and self.households:
+            raise ValueError("`persons` draws whole persons and `households` whole households: leave one of them out")
+        if self.persons != (self.time is not None):
+            raise ValueError("`persons: true` needs `time`, the column that orders a person's rows, and `time` needs it")
         if self.where is not None and self.rows is not None:
             raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
         if self.where != MISSING and self.sweeps != SWEEPS:
