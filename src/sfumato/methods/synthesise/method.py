@@ -71,10 +71,11 @@ class Synthesise(Method):
     common in the data is common in it. Some columns, or the records of `where`: the people are true, and only what was
     drawn is not. `where: missing`: missing cells are filled in; that prepares and protects nobody.
 
-    Protects against an intruder who looks for a person's record: in full synthesis there is none, and drawn values are
-    a donor's of a leaf of many. It does not protect whoever is so different from all others that the leaf tells them
-    (`replicated_uniques`, `membership` and `inference` measure it), nor from what the data teach about people alike.
-    A leaf of donors releases true values: top-code extremes before, or draw between donors (`smooth`).
+    Protects against an intruder who looks for a person's record: in full synthesis rows are nobody's, and drawn values
+    are a donor's of a leaf of many. It does not protect whoever is so different from all others that the leaf tells
+    them, nor by itself against being told for a member or having a value guessed (`replicated_uniques`, `membership`
+    and `inference` measure it), nor from what the data teach about people alike. A leaf of donors releases true values:
+    top-code extremes before, or draw between donors (`smooth`).
 
     Several copies let `fit` give honest intervals. Relations that the models leave out are lost to every analyst: final
     figures are to be had from the true data.
