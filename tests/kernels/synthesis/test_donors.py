@@ -56,3 +56,19 @@ def test_between_lies_on_the_line_of_quantiles():
     u = np.linspace(0.001, 0.999, 50)
     got = donors.between(np.full(50, leaf[0]), u)
     np.testing.assert_allclose(got, np.quantile(y[leaf == leaf[0]], u), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 9.0, 1.0, 1.0, 1.0, 1.0])])
+def test_donors_beyond_limits_are_left_out(weights):
+    y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    tree = grow(np.zeros((0, 6), np.uint16), np.zeros(0, np.int64), np.zeros(0, bool), y, weights=weights)
+    donors, u = Donors(tree, y, weights), np.linspace(0.001, 0.999, 200)
+    rows = np.zeros(200, np.int64)
+    limits = np.full(200, 1.5), np.full(200, 4.0)
+    assert set(donors.draw(rows, u, limits)) == {2, 3, 4}
+    between = donors.between(rows, u, limits)
+    assert between.min() >= 2
+    assert between.max() <= 4
+    assert len(np.unique(between)) == 200
+    assert np.isnan(donors.draw(rows, u, (np.full(200, 6.5), np.full(200, 9.0)))).all()
+    assert np.isnan(donors.between(rows, u, (np.full(200, 2.1), np.full(200, 2.2)))).all()

@@ -44,7 +44,7 @@ class Donors:
         self.y: Floats = np.ascontiguousarray(y[tree.rows[order]])
         self.mass: Floats = np.zeros(0) if weights is None else np.cumsum(weights[tree.rows[order]])
 
-    def draw(self, leaf: Ints, u: Floats) -> Floats:
+    def draw(self, leaf: Ints, u: Floats, within: tuple[Floats, Floats] | None = None) -> Floats:
         """A donor's value.
 
         Parameters
@@ -53,21 +53,41 @@ class Donors:
             The leaf that each row fell into.
         u : ndarray of float64, shape (k,)
             Uniform draws between 0 and 1.
+        within : pair of ndarray of float64, shape (k,), optional
+            Least and largest value that each row may get: other donors are left out of its draw, and where none is
+            left the value is NaN.
         """
-        if not len(self.mass):
-            first, many = self.first[leaf], self.last[leaf] - self.first[leaf]
-            place = first + np.minimum((u * many).astype(np.int64), many - 1)
-        else:
-            place = _weighted(self.first, self.last, self.mass, leaf, u)
-        drawn: Floats = self.y[place]
-        return drawn
+        if within is not None:
+            return self._within(leaf, u, within, smooth=False)
+        return self._drawn(self.first, self.last, leaf, u)
 
-    def between(self, leaf: Ints, u: Floats) -> Floats:
+    def between(self, leaf: Ints, u: Floats, within: tuple[Floats, Floats] | None = None) -> Floats:
         """A value on the line through the sorted donors: at u (d − 1) of d donors; parameters as of `draw`.
 
         Donors are spaced evenly, whatever they weigh.
         """
-        first, many = self.first[leaf], self.last[leaf] - self.first[leaf]
+        if within is not None:
+            return self._within(leaf, u, within, smooth=True)
+        return self._on_line(self.first, self.last, leaf, u)
+
+    def _within(self, leaf: Ints, u: Floats, within: tuple[Floats, Floats], *, smooth: bool) -> Floats:
+        first, last = _span(self.y, self.first, self.last, leaf, *within)
+        none = first >= last
+        first, last = np.where(none, 0, first), np.where(none, 1, last)
+        draw = self._on_line if smooth else self._drawn
+        return np.where(none, np.nan, draw(first, last, np.arange(len(leaf)), u))
+
+    def _drawn(self, firsts: Ints, lasts: Ints, leaf: Ints, u: Floats) -> Floats:
+        if not len(self.mass):
+            first, many = firsts[leaf], lasts[leaf] - firsts[leaf]
+            place = first + np.minimum((u * many).astype(np.int64), many - 1)
+        else:
+            place = _weighted(firsts, lasts, self.mass, leaf, u)
+        drawn: Floats = self.y[place]
+        return drawn
+
+    def _on_line(self, firsts: Ints, lasts: Ints, leaf: Ints, u: Floats) -> Floats:
+        first, many = firsts[leaf], lasts[leaf] - firsts[leaf]
         at = u * (many - 1)
         low = np.minimum(at.astype(np.int64), np.maximum(many - 2, 0))
         high = np.minimum(low + 1, many - 1)
@@ -98,3 +118,27 @@ def _weighted(first: Ints, last: Ints, mass: Floats, leaf: Ints, u: Floats) -> I
                 high = middle
         out[i] = low
     return out
+
+
+@compiled
+def _span(y: Floats, first: Ints, last: Ints, leaf: Ints, least: Floats, most: Floats) -> tuple[Ints, Ints]:
+    """Of each row the donors of its leaf that lie between two values; donors rise within a leaf."""
+    start, end = np.empty(len(leaf), np.int64), np.empty(len(leaf), np.int64)
+    for i in range(len(leaf)):
+        low, high = first[leaf[i]], last[leaf[i]]
+        while low < high:
+            middle = (low + high) // 2
+            if y[middle] < least[i]:
+                low = middle + 1
+            else:
+                high = middle
+        start[i] = low
+        high = last[leaf[i]]
+        while low < high:
+            middle = (low + high) // 2
+            if y[middle] <= most[i]:
+                low = middle + 1
+            else:
+                high = middle
+        end[i] = low
+    return start, end

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.synthesis.donors import Donors
 from sfumato.kernels.synthesis.tree import Tree, grow, leaf_of
 from sfumato.methods.synthesise.coding import Coded
-from sfumato.methods.synthesise.model import Drawing, Told
+from sfumato.methods.synthesise.model import Drawing, Limits, Told
 
 __all__ = ["Cart", "fit_cart"]
 
@@ -41,8 +41,8 @@ class Cart:
     number: tuple[Tree, Donors] | None
     smooth: bool
 
-    def draw(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
-        """Draw the column for rows with these predictors."""
+    def draw(self, predictors: Sequence[Told], draws: Drawing, within: Limits | None = None) -> Coded:
+        """Draw the column for rows with these predictors; donors whose numbers lie beyond limits are left out."""
         k, codes = draws.rows, _codes(predictors, draws.rows)
         state = np.full(k, self.states[0])
         if self.which is not None:
@@ -54,7 +54,8 @@ class Cart:
         if self.number is not None and wanted.any():
             tree, donors = self.number
             leaf, u = leaf_of(tree, codes[:, wanted]), draws.uniform("number")[wanted]
-            number[wanted] = donors.between(leaf, u) if self.smooth else donors.draw(leaf, u)
+            own = None if within is None else (within[0][wanted], within[1][wanted])
+            number[wanted] = donors.between(leaf, u, own) if self.smooth else donors.draw(leaf, u, own)
         return Coded(state, number)
 
 

@@ -52,6 +52,8 @@ class Coding:
         Digits after the point that its numbers have; None for as many as there are.
     step
         Multiple that numbers drawn between true ones are rounded to; None where none are, or the decimals are enough.
+    ends
+        Least and largest of the original's numbers, of columns that bound others or are bounded.
     """
 
     name: str
@@ -61,6 +63,19 @@ class Coding:
     edges: Floats
     decimals: int | None
     step: float | None = None
+    ends: tuple[float, float] | None = None
+
+    @property
+    def unit(self) -> float | None:
+        """One unit of the last place of its numbers; None where they have as many as there are."""
+        if self.step is not None:
+            return self.step
+        return None if self.decimals is None else 10.0**-self.decimals
+
+    def rounded(self, number: Floats) -> Floats:
+        """Numbers as a table has them."""
+        number = number if self.decimals is None else np.round(number, self.decimals)
+        return number if self.step is None else round_to_multiple(number, self.step)
 
     @property
     def levels(self) -> int:
@@ -74,8 +89,7 @@ class Coding:
 
     def series(self, column: Coded) -> pl.Series:
         """The column as a table has it."""
-        number = column.number if self.decimals is None else np.round(column.number, self.decimals)
-        number = number if self.step is None else round_to_multiple(number, self.step)
+        number = self.rounded(column.number)
         if not len(self.edges):
             values = pl.Series(self.name, self.special, dtype=self.dtype, strict=False)
             return values.gather(column.state - 1)
@@ -105,7 +119,9 @@ class Coded:
     number: Floats
 
 
-def coding_of(column: pl.Series, codebook: Codebook, step: float | None = None) -> tuple[Coding, Coded]:
+def coding_of(
+    column: pl.Series, codebook: Codebook, step: float | None = None, *, spikes: bool = True
+) -> tuple[Coding, Coded]:
     """Learn how a column is coded, and code it.
 
     Parameters
@@ -116,6 +132,8 @@ def coding_of(column: pl.Series, codebook: Codebook, step: float | None = None) 
         Of the table.
     step
         Multiple that numbers drawn between true ones are rounded to.
+    spikes
+        Whether numbers that many share are categories.
 
     Examples
     --------
@@ -131,7 +149,8 @@ def coding_of(column: pl.Series, codebook: Codebook, step: float | None = None) 
     if not numeric or kind in (Kind.CATEGORICAL, Kind.ORDINAL):
         return _category(column, tuple(variable.order) if variable else ())
     missing = column.to_frame().select(codebook.missing(column.name, column.dtype)).to_series().to_numpy()
-    return _numbers(column, missing, step, spikes=kind in (Kind.CONTINUOUS, None) and column.dtype.is_numeric())
+    spikes &= kind in (Kind.CONTINUOUS, None) and column.dtype.is_numeric()
+    return _numbers(column, missing, step, spikes=spikes)
 
 
 def _category(column: pl.Series, order: Sequence[object]) -> tuple[Coding, Coded]:

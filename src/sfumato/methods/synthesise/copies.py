@@ -14,6 +14,7 @@ from sfumato.data.expression import Expression
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.methods.drawn_grid import time_unit
+from sfumato.methods.synthesise.bounded import bounding_coding
 from sfumato.methods.synthesise.cart import fit_cart
 from sfumato.methods.synthesise.coding import FEW, Coded, Coding, coding_of
 from sfumato.methods.synthesise.gaps import Gaps
@@ -97,6 +98,8 @@ class Synthesis:
         How often gaps are drawn again, given all other columns.
     steps
         Multiple that numbers drawn between true ones are rounded to, by column, once the data are seen.
+    plain
+        Columns all of whose numbers are numbers, whatever many records share: those that bound others or are bounded.
     """
 
     method: str
@@ -112,6 +115,7 @@ class Synthesis:
     parametric: frozenset[str] = frozenset()
     sweeps: int = SWEEPS
     steps: Mapping[str, float] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
 
     def copied(
         self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words, units: Words | None
@@ -207,11 +211,13 @@ class Synthesis:
         more = pl.concat([column, pl.Series(column.name, wanted, dtype=column.dtype, strict=False)])
         drawn = self.smooth and column.name in self.columns
         step = time_unit(column.dtype) if drawn and column.dtype.is_temporal() else self.steps.get(column.name)
-        coding, both = coding_of(more if wanted else column, codebook, step)
+        plain = column.name in self.plain
+        coding, both = coding_of(more if wanted else column, codebook, step, spikes=not plain)
         n = len(column)
         if column.name in self.columns and column.null_count() == n:
             raise DataError(_NOTHING.format(column=column.name))
-        return coding, Coded(both.state[:n], both.number[:n])
+        coded = Coded(both.state[:n], both.number[:n])
+        return bounding_coding(coding, coded, codebook) if plain else coding, coded
 
     def targets(
         self,

@@ -200,7 +200,9 @@ class Synthesise(Method):
         if self.persons and self.households:
             raise ValueError("`persons` draws whole persons and `households` whole households: leave one of them out")
         if self.persons != (self.time is not None):
-            raise ValueError("`persons: true` needs `time`, the column that orders a person's rows, and `time` needs it")
+            raise ValueError(
+                "`persons: true` needs `time`, the column that orders a person's rows, and `time` needs it"
+            )
         if self.where is not None and self.rows is not None:
             raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
         if self.where != MISSING and self.sweeps != SWEEPS:
@@ -437,7 +439,8 @@ class Synthesise(Method):
         """The parameters in the draws; more copies are more of the same draws."""
         without = {"copies"} if self.households else {"copies", "households", "head"}
         of_gaps = set() if self.where == MISSING else {"sweeps"}
-        told = self.model_dump(mode="json", exclude=without | of_gaps)
+        unused = {name for name in ("keep", "persons", "time") if not getattr(self, name)}
+        told = self.model_dump(mode="json", exclude=without | of_gaps | unused)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Synthetic, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from sfumato.kernels.synthesis.scores import Scores
 from sfumato.methods.synthesise.coding import Coded, Coding
 
-__all__ = ["Drawing", "Fit", "Keys", "Model", "Told"]
+__all__ = ["Drawing", "Fit", "Keys", "Limits", "Model", "Told"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint16]
 Flags = NDArray[np.bool_]
+Limits = tuple[Floats, Floats]
+"""Least and largest number that each row may get."""
 Rows = NDArray[np.bool_] | NDArray[np.uint32] | NDArray[np.int64]
 
 
@@ -91,6 +93,10 @@ class Drawing:
         Which of the step's rows these are; None for all of them.
     sweep
         How often they were drawn before; each time has draws of its own.
+    part
+        Which of a column's models draws, where it has several.
+    again
+        How often a number was drawn that the row may not get.
     """
 
     keys: Keys
@@ -99,10 +105,29 @@ class Drawing:
     rows: int
     chosen: Flags | None = None
     sweep: int = 0
+    part: str = ""
+    again: int = 0
+
+    def of(self, rows: Flags, part: str = "") -> Drawing:
+        """The draws for some of its rows, by one of the column's models.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (rows,)
+            Which of them.
+        part
+            Name of the model, whose draws are apart from those of the others; the same one where it is left out.
+        """
+        chosen = rows
+        if self.chosen is not None:
+            chosen = self.chosen.copy()
+            chosen[self.chosen] = rows
+        return replace(self, rows=int(rows.sum()), chosen=chosen, part=part or self.part)
 
     def uniform(self, part: str) -> Floats:
         """A draw between 0 and 1 for each row."""
-        drawn = self.keys.uniform(self.column, self._again(part), self.copy)
+        again = f"{part}, again {self.again}" if self.again else part
+        drawn = self.keys.uniform(self.column, self._again(again), self.copy)
         return drawn if self.chosen is None else drawn[self.chosen]
 
     def numbered(self, part: str, many: int) -> Floats:
@@ -110,14 +135,15 @@ class Drawing:
         return self.keys.numbered(self.column, self._again(part), self.copy, many)
 
     def _again(self, part: str) -> str:
-        return f"{part}, sweep {self.sweep}" if self.sweep else part
+        named = f"{self.part} {part}" if self.part else part
+        return f"{named}, sweep {self.sweep}" if self.sweep else named
 
 
 class Model(Protocol):
     """What a column is drawn from."""
 
-    def draw(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
-        """The column of rows with these predictors."""
+    def draw(self, predictors: Sequence[Told], draws: Drawing, within: Limits | None = None) -> Coded:
+        """The column of rows with these predictors; numbers are NaN where none is found within limits."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sfumato.kernels.synthesis.logit import Logit, fit_logit
 from sfumato.kernels.synthesis.ordered import Ordered, fit_ordered
 from sfumato.kernels.threads import one_thread
 from sfumato.methods.synthesise.coding import Coded, Coding
-from sfumato.methods.synthesise.model import Drawing, Told
+from sfumato.methods.synthesise.model import Drawing, Limits, Told
 from sfumato.methods.synthesise.regressors import Regressors, regressors
 
 __all__ = ["Parametric", "fit_parametric"]
@@ -26,6 +26,8 @@ _FEW = 20
 """Numbers with no more values than that are drawn by an ordered logit."""
 _HEAVY = 0.1
 """A value that a larger share of the records has is a category, whatever the column's kind."""
+_TRIES = 20
+"""How often a number is drawn that a row may not get, before none is taken to be left."""
 _CLASSES = 8
 """Most classes that one logit tells apart from the rest."""
 
@@ -98,10 +100,24 @@ class Parametric:
     of_states: bool
     proper: bool
 
-    def draw(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
-        """Draw the column for rows with these predictors."""
+    def draw(self, predictors: Sequence[Told], draws: Drawing, within: Limits | None = None) -> Coded:
+        """Draw the column for rows with these predictors; numbers beyond limits are drawn again."""
         with one_thread():
-            return self._drawn(predictors, draws)
+            return self._drawn(predictors, draws) if within is None else self._within(predictors, draws, within)
+
+    def _within(self, predictors: Sequence[Told], draws: Drawing, within: Limits) -> Coded:
+        state, number = np.zeros(draws.rows, dtype=np.int64), np.full(draws.rows, np.nan)
+        left = np.ones(draws.rows, dtype=np.bool_)
+        for again in range(_TRIES):
+            own = predictors if left.all() else [told.at(left) for told in predictors]
+            new = self._drawn(own, replace(draws.of(left), again=again))
+            held = (new.state > 0) | ((new.number >= within[0][left]) & (new.number <= within[1][left]))
+            rows = np.flatnonzero(left)[held]
+            state[rows], number[rows] = new.state[held], new.number[held]
+            left[rows] = False
+            if not left.any():
+                break
+        return Coded(state, number)
 
     def _drawn(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
         chosen = self.which.draw(predictors, draws, self.proper)

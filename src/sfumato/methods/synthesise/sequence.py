@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.methods.synthesise.bounded import Bounded, Bounding
 from sfumato.methods.synthesise.coding import Coded, Coding
 from sfumato.methods.synthesise.model import Drawing, Fit, Keys, Model, Told
 
@@ -55,6 +56,8 @@ class Target:
         Rules.
     weighted
         Whether a proper model is one that is fitted anew for each copy, with weights; else it draws its parameters.
+    bounding
+        Columns between which it is drawn; None where it is not bounded.
     """
 
     name: str
@@ -63,6 +66,29 @@ class Target:
     like: str = ""
     forced: tuple[Forced, ...] = ()
     weighted: bool = True
+    bounding: Bounding | None = None
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The columns that its model is given: the predictors, then those that bound it."""
+        bounds = () if self.bounding is None else self.bounding.bounds
+        return (*self.predictors, *(bound.column for bound in bounds))
+
+    def model(self, column: Coded, seen: Sequence[Told], coding: Coding, weights: Floats | None) -> Model:
+        """Fit its model.
+
+        Parameters
+        ----------
+        column, coding
+            The column, and how it is coded.
+        seen
+            The columns that the model is given.
+        weights
+            Of a Bayesian bootstrap.
+        """
+        if self.bounding is None:
+            return self.fit(column, seen, coding, weights)
+        return Bounded(self.fit, self.bounding, column, seen, coding, weights)
 
 
 def drawn(
@@ -113,7 +139,7 @@ def drawn(
             else:
                 if model is None or (proper and target.weighted):
                     model = fitted(target, codings, told, weights[copy] if target.weighted else None)
-                predictors = [new[copy][name] for name in target.predictors]
+                predictors = [new[copy][name] for name in target.seen]
                 new_values = model.draw(predictors, Drawing(keys, target.name, copy, rows))
                 own[target.name] = settled(target, own, new_values)
             new[copy][target.name] = Told(codings[target.name], own[target.name], told[target.name])
@@ -127,7 +153,7 @@ def fitted(
     weights: Floats | None,
 ) -> Model:
     """The model of a column, of the rows that no rule settles."""
-    column, predictors = told[target.name].column, [told[name] for name in target.predictors]
+    column, predictors = told[target.name].column, [told[name] for name in target.seen]
     free = np.ones(len(column.state), dtype=bool)
     for rule in target.forced:
         free &= ~rule.original
@@ -135,7 +161,7 @@ def fitted(
         column = Coded(column.state[free], column.number[free])
         predictors = [own.at(free) for own in predictors]
         weights = None if weights is None else weights[free]
-    return target.fit(column, predictors, codings[target.name], weights)
+    return target.model(column, predictors, codings[target.name], weights)
 
 
 def settled(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:

@@ -59,7 +59,7 @@ class Group:
                 own[name] = followed(like, self._told[name].column, own[target.like])
             else:
                 model = self._model(target, copy)
-                drawn = model.draw([told[n] for n in target.predictors], Drawing(keys, name, copy, rows))
+                drawn = model.draw([told[n] for n in target.seen], Drawing(keys, name, copy, rows))
                 own[name] = settled(target, own, drawn)
             told[name] = Told(self._codings[name], own[name], self._told[name])
         return {target.name: own[target.name] for target in self._targets}
