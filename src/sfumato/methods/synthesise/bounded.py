@@ -152,9 +152,8 @@ def bounding_coding(coding: Coding, column: Coded, codebook: Codebook) -> Coding
         return coding
     step = coding.step
     known = codebook[coding.name].multiple if coding.name in codebook else None
-    units: tuple[float | None, ...] = (known,)
-    if isinstance(coding.dtype, pl.Datetime | pl.Duration):
-        units = tuple(unit * time_unit(coding.dtype) for unit in _TIMES)
+    timed = isinstance(coding.dtype, pl.Datetime | pl.Duration)
+    units = [unit * time_unit(coding.dtype) for unit in _TIMES] if timed else [known]
     for unit in units:
         if step is None and unit and np.array_equal(round_to_multiple(number, unit), number):
             step = unit

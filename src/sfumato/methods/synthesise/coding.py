@@ -82,6 +82,14 @@ class Coding:
         """How many codes there are."""
         return len(self.edges) + len(self.special)
 
+    def code(self, value: object) -> tuple[int, float]:
+        """State and number of one value; state −1 where it is no value of the column."""
+        if value in self.special:
+            return self.special.index(value) + 1, 0.0
+        if not len(self.edges) or value is None:
+            return -1, 0.0
+        return 0, float(pl.Series([value], dtype=self.dtype, strict=False).to_physical().cast(pl.Float64)[0])
+
     def codes(self, column: Coded) -> Codes:
         """The code of each row: the bin of its number, or behind all bins its category."""
         bins = np.searchsorted(self.edges[:-1], column.number, side="left")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,9 @@ from sfumato.methods.synthesise.cart import fit_cart
 from sfumato.methods.synthesise.coding import FEW, Coded, Coding, coding_of
 from sfumato.methods.synthesise.gaps import Gaps
 from sfumato.methods.synthesise.keys import StepKeys, digest_of
+from sfumato.methods.synthesise.lookup import Lookup, found_in, within_true
 from sfumato.methods.synthesise.model import Fit, Model, Told
+from sfumato.methods.synthesise.ordered import Order, bounding_of
 from sfumato.methods.synthesise.parametric import fit_parametric
 from sfumato.methods.synthesise.sequence import Forced, Target, drawn
 
@@ -53,6 +55,11 @@ class Ruled:
     condition: Expression
     column: str
     value: Scalar | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it settles and looks at."""
+        return self.column, *self.condition.names
 
     @property
     def text(self) -> str:
@@ -100,6 +107,8 @@ class Synthesis:
         Multiple that numbers drawn between true ones are rounded to, by column, once the data are seen.
     plain
         Columns all of whose numbers are numbers, whatever many records share: those that bound others or are bounded.
+    orders, lookups
+        What is kept; lookups with their values, once the data are seen.
     """
 
     method: str
@@ -116,6 +125,8 @@ class Synthesis:
     sweeps: int = SWEEPS
     steps: Mapping[str, float] = field(default_factory=dict)
     plain: frozenset[str] = frozenset()
+    orders: tuple[Order, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
 
     def copied(
         self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words, units: Words | None
@@ -208,10 +219,12 @@ class Synthesis:
             A column that is drawn and has no value.
         """
         wanted = [rule.value for rule in self.rules if rule.column == column.name]
+        for lookup in self.lookups if column.name in self.columns else ():
+            wanted += lookup.results.to_list() if lookup.told == column.name else []
         more = pl.concat([column, pl.Series(column.name, wanted, dtype=column.dtype, strict=False)])
         drawn = self.smooth and column.name in self.columns
         step = time_unit(column.dtype) if drawn and column.dtype.is_temporal() else self.steps.get(column.name)
-        plain = column.name in self.plain
+        plain = column.name in self.plain or any(column.name in order.names for order in self.orders)
         coding, both = coding_of(more if wanted else column, codebook, step, spikes=not plain)
         n = len(column)
         if column.name in self.columns and column.null_count() == n:
@@ -245,10 +258,36 @@ class Synthesis:
         for name in self.columns:
             forced = tuple(self._forced(rule, frame, codebook, codings) for rule in self.rules if rule.column == name)
             _refuse_contradiction(name, forced)
-            like = "" if forced else _partner(name, [n for n in before if n not in settled], original, codings)
-            predictors = self.predictors.get(name, tuple(before))
-            yield Target(name, predictors, self.fit(name), like, forced, name not in self.parametric)
+            predictors, tells = self.predictors.get(name, tuple(before)), self._tells(name)
+            bounding = bounding_of(name, before, self.orders, codings, 2 * self.min_leaf)
+            if found := [lookup for lookup in self.lookups if lookup.told == name]:
+                yield Target(name, (found[0].by,), found_in(found[0]), weighted=False)
+            elif tells:
+                true = tuple(lookup.told for lookup in tells)
+                fit = within_true(self.fit(name), tells)
+                yield Target(name, (*true, *predictors), fit, weighted=name not in self.parametric)
+            else:
+                like = "" if forced else _partner(name, [n for n in before if n not in settled], original, codings)
+                yield Target(name, predictors, self.fit(name), like, forced, name not in self.parametric, bounding)
             before.append(name)
+
+    def _tells(self, name: str) -> list[Lookup]:
+        """What a drawn column tells of columns that stay true."""
+        return [lookup for lookup in self.lookups if lookup.by == name and lookup.told not in self.columns]
+
+    def learnt(self, frame: pl.DataFrame) -> Synthesis:
+        """With what is looked up, from the whole table; no draw stays as it was where that changes.
+
+        Parameters
+        ----------
+        frame
+            The original.
+        """
+        if not self.lookups:
+            return self
+        lookups = tuple(lookup.learnt(frame) for lookup in self.lookups)
+        strength = "|".join((self.strength, *(lookup.digest for lookup in lookups)))
+        return replace(self, lookups=lookups, strength=strength)
 
     def fit(self, name: str) -> Fit:
         """How the model of a column is fitted, whatever table it is in."""
@@ -271,16 +310,8 @@ class Synthesis:
 
         coding = codings[rule.column]
         wanted = pl.Series(rule.column, [rule.value], dtype=coding.dtype, strict=False)
-        state, number = _told(coding, wanted)
+        state, number = coding.code(wanted[0])
         return Forced(holds(frame), applies, state, number)
-
-
-def _told(coding: Coding, wanted: pl.Series) -> tuple[int, float]:
-    """One value in the codes of its column."""
-    value = wanted[0]
-    if value in coding.special:
-        return coding.special.index(value) + 1, 0.0
-    return 0, float(wanted.to_physical().cast(pl.Float64)[0])
 
 
 def _refuse_contradiction(column: str, forced: Sequence[Forced]) -> None:

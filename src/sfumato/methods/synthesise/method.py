@@ -21,6 +21,9 @@ from sfumato.methods.checks import strata_problems
 from sfumato.methods.drawn_grid import with_multiples
 from sfumato.methods.synthesise.copies import SWEEPS, Ruled, Synthesis
 from sfumato.methods.synthesise.households.stage import MakingHouseholds
+from sfumato.methods.synthesise.keep import Kept, in_order, in_turn, read
+from sfumato.methods.synthesise.lookup import Lookup
+from sfumato.methods.synthesise.ordered import Order
 from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
 
 __all__ = ["Rule", "Synthesise"]
@@ -186,6 +189,13 @@ class Synthesise(Method):
     def _formulas(cls, derived: dict[str, str]) -> dict[str, str]:
         return {name: _checked(formula) for name, formula in derived.items()}
 
+    @field_validator("keep")
+    @classmethod
+    def _relations(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
+        for text in keep:
+            read(text)
+        return keep
+
     @model_validator(mode="after")
     def _sane(self) -> Synthesise:
         named = self.columns if isinstance(self.columns, tuple) else ()
@@ -236,7 +246,10 @@ class Synthesise(Method):
         rest = [name for name in named if name not in self.order]
         last = [name for name in rest if name in codebook and codebook[name].role == Role.WEIGHT]
         first = [name for name in self.order if name in named]
-        return (*first, *(n for n in rest if n not in last), *last)
+        return in_order((*first, *(n for n in rest if n not in last), *last), self._kept(codebook), self.order)
+
+    def _kept(self, codebook: Codebook) -> tuple[Order | Lookup, ...]:
+        return tuple(read(text, codebook) for text in self.keep)
 
     def _given(self, codebook: Codebook) -> tuple[str, ...]:
         """The columns that stay true and help to draw the others."""
@@ -293,13 +306,23 @@ class Synthesise(Method):
     def check(self, codebook: Codebook) -> list[str]:
         """Columns that can be drawn, in an order in which everything is there when it is needed."""
         named = self._named(codebook)
-        mentioned = (*named, *self.order, *self.by, *self.predictors, *self.reads, *([self.head] if self.head else ()))
+        kept = (n for one in self._kept(codebook) for n in one.names if n not in self.derived)
+        mentioned = (
+            *named,
+            *self.order,
+            *kept,
+            *self.by,
+            *self.predictors,
+            *self.reads,
+            *([self.head] if self.head else ()),
+        )
         problems = unknown_problems(codebook, (*mentioned, *(n for own in self.predictors.values() for n in own)))
         problems += strata_problems(codebook, self.by)
         problems += list(self._column_problems(codebook, named))
         problems += list(self._order_problems(codebook, named))
         problems += list(self._rule_problems(codebook, named))
         problems += list(self._derived_problems(codebook))
+        problems += list(self._keep_problems(codebook, named))
         if COPY in codebook and self.copies > 1:
             problems.append(f"the copies are numbered in a column {COPY!r}, which the table has already: rename it")
         if self.rows is not None and self.kind(codebook) != "full":
@@ -375,8 +398,25 @@ class Synthesise(Method):
         names = {n: parse(formula).names for n, formula in self.derived.items()}
         if away := sorted({n for own in names.values() for n in own if n not in known}):
             yield f"`derived` computes from {', '.join(away)}, of which there is no column"
-        elif len(turn := _in_turn(names)) < len(names):
+        elif len(turn := in_turn(names)) < len(names):
             yield f"`derived` goes round in a circle: {', '.join(sorted(set(names) - set(turn)))}"
+
+    def _keep_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        if self.keep and self.where == MISSING:
+            yield "`keep` is for copies, not for missing cells: what is filled in may break it"
+            return
+        settled = tuple(rule.column for rule in self.rules)
+        yield from Kept(
+            self._kept(codebook),
+            codebook,
+            named,
+            self._given(codebook),
+            self.by,
+            tuple(self.derived),
+            settled,
+            tuple(self.predictors),
+            self.smooth,
+        ).problems()
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Copies are numbered; ids of rows that are nobody's are whole numbers; nothing drawn is missing any more."""
@@ -417,6 +457,8 @@ class Synthesise(Method):
             self._strength,
             frozenset(n for n in self._named(codebook) if self._model(n) == "parametric"),
             self.sweeps,
+            orders=tuple(one for one in self._kept(codebook) if isinstance(one, Order)),
+            lookups=tuple(one for one in self._kept(codebook) if isinstance(one, Lookup)),
         )
         given = (
             synthesis,
@@ -424,7 +466,7 @@ class Synthesise(Method):
             self.by,
             self.rows,
             None if self.where in (None, MISSING) else parse(str(self.where)),
-            tuple((n, formulas[n]) for n in _in_turn({n: one.names for n, one in formulas.items()})),
+            tuple((n, formulas[n]) for n in in_turn({n: one.names for n, one in formulas.items()})),
             codebook.the(Role.RECORD),
             codebook,
         )
@@ -449,8 +491,12 @@ class Synthesise(Method):
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How often the original breaks a rule; which columns were taken for the household's."""
-        broken = states[0]["broken"].items()
-        rules = tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
+        broken, kept = states[0]["broken"].items(), states[0]["kept"]
+        rules = tuple(
+            f"{text}: {many} records of the original break this {'relation' if text in kept else 'rule'}."
+            for text, many in broken
+            if many
+        )
         if not self.households:
             return rules
         shared = ", ".join(states[-1]["shared"]) or "no column"
@@ -459,11 +505,3 @@ class Synthesise(Method):
 
 _NO_PART = (*IDS, Role.IDENTIFIER)
 _KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DATE}
-
-
-def _in_turn(names: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Columns in an order in which each follows those that it is computed from; those of a circle are left out."""
-    done: list[str] = []
-    while ready := [n for n, own in names.items() if n not in done and all(o in done or o not in names for o in own)]:
-        done += ready
-    return done

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import DataError
 from sfumato.methods.synthesise.bounded import Bounded, Bounding
 from sfumato.methods.synthesise.coding import Coded, Coding
 from sfumato.methods.synthesise.model import Drawing, Fit, Keys, Model, Told
 
-__all__ = ["Forced", "Target", "drawn", "fitted", "followed", "settled"]
+__all__ = ["Forced", "Target", "bent", "drawn", "fitted", "followed", "settled"]
 
+CONTRADICTED = (
+    "A rule settles column {column!r} so that in some synthetic records it contradicts {other}, to which `keep` holds "
+    "it, and which stays true or is settled by a rule, too. Change the rule or `keep`."
+)
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -142,7 +147,8 @@ def drawn(
                 predictors = [new[copy][name] for name in target.seen]
                 new_values = model.draw(predictors, Drawing(keys, target.name, copy, rows))
                 own[target.name] = settled(target, own, new_values)
-            new[copy][target.name] = Told(codings[target.name], own[target.name], told[target.name])
+            for name in (target.name, *bent(target, targets, own, codings)):
+                new[copy][name] = Told(codings[name], own[name], told[name])
     return made
 
 
@@ -171,6 +177,73 @@ def settled(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
         held = rule.applies(own)
         state, number = np.where(held, rule.state, state), np.where(held, rule.number, number)
     return Coded(state, number)
+
+
+def bent(target: Target, targets: Sequence[Target], own: dict[str, Coded], codings: Mapping[str, Coding]) -> list[str]:
+    """Bend earlier columns to what a rule has settled, so that bounds hold; the names of those that changed.
+
+    Parameters
+    ----------
+    target
+        The column that was drawn last.
+    targets
+        All that is drawn.
+    own
+        The columns that are there, which are changed.
+    codings
+        How columns are coded.
+
+    Raises
+    ------
+    DataError
+        A rule that contradicts what stays true, or another rule.
+    """
+    if target.bounding is None or not target.forced:
+        return []
+    drawn = {one.name: one for one in targets if one.name in own}
+    edges = [(one.name, b) for one in drawn.values() if one.bounding for b in one.bounding.bounds]
+    rows, moved, todo = held(target, own), dict[str, None](), [target.name]
+    while todo:
+        name = todo.pop(0)
+        for bounded, bound in edges:
+            if name not in (bounded, bound.column):
+                continue
+            other = bound.column if name == bounded else bounded
+            there = rows & (own[name].state == 0) & (own[other].state == 0)
+            limit = (bound.back if name == bounded else bound.of)(
+                codings[name].rounded(own[name].number[there]), codings[other]
+            )
+            number = codings[other].rounded(own[other].number[there])
+            most = (name == bounded) != bound.upper  # what a lower bound bounds is the most that it may be
+            wrong = there.copy()
+            wrong[there] = number > limit if most else number < limit
+            if not wrong.any():
+                continue
+            if other == target.name or other not in drawn or (held(drawn[other], own) & wrong).any():
+                raise DataError(CONTRADICTED.format(column=target.name, other=other))
+            new = own[other].number.copy()
+            new[there] = np.minimum(number, limit) if most else np.maximum(number, limit)
+            own[other] = Coded(own[other].state, new)
+            moved[other] = None
+            todo.append(other)
+    if moved and any(_breaks(one, own) for one in drawn.values() if one.forced):
+        raise DataError(CONTRADICTED.format(column=target.name, other=", ".join(moved)))
+    return list(moved)
+
+
+def _breaks(target: Target, own: Mapping[str, Coded]) -> bool:
+    """Whether a column is no longer as rules have settled it."""
+    column = own[target.name]
+    wanted = settled(target, own, column)
+    return bool(np.any((wanted.state != column.state) | (wanted.number != column.number)))
+
+
+def held(target: Target, own: Mapping[str, Coded]) -> Flags:
+    """The rows in which a rule settles a column."""
+    rows = np.zeros(len(own[target.name].state), dtype=np.bool_)
+    for rule in target.forced:
+        rows |= rule.applies(own)
+    return rows
 
 
 def followed(like: Coded, own: Coded, drawn_like: Coded) -> Coded:

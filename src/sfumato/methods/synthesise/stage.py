@@ -20,7 +20,9 @@ from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.drawn_grid import column_steps
-from sfumato.methods.synthesise.copies import Synthesis
+from sfumato.methods.synthesise.copies import Ruled, Synthesis
+from sfumato.methods.synthesise.lookup import Lookup
+from sfumato.methods.synthesise.ordered import Order
 
 __all__ = ["MISSING", "Making", "Replaces", "shared_out"]
 
@@ -70,19 +72,25 @@ class Making:
 
     def stage(self) -> Stage:
         """One pass over the whole table."""
-        rules = [self._breaking()] if self.synthesis.rules else []
+        rules = [self._breaking()] if self._told_apart else []
+        lookups = [self._exceptions(lookup) for lookup in self.synthesis.lookups]
         amounts = [Moments(self._between)] if self._between else []
-        return Stage(self.transform, (Counts(()), *rules, *amounts), self.fit, by=())
+        return Stage(self.transform, (Counts(()), *rules, *lookups, *amounts), self.fit, by=())
 
     @property
     def _between(self) -> tuple[str, ...]:
         """The columns of numbers that are drawn between true ones."""
         return tuple(n for n in self.synthesis.columns if self.synthesis.smooth and self.codebook[n].numeric)
 
+    @property
+    def _told_apart(self) -> tuple[Ruled | Order, ...]:
+        """What each record keeps or breaks by itself."""
+        return (*self.synthesis.rules, *self.synthesis.orders)
+
     def _breaking(self) -> Folded:
-        """The question how many records of the original break each rule."""
-        rules, book, where = self.synthesis.rules, self.codebook, self.where
-        names = (*(n for rule in rules for n in (rule.column, *rule.condition.names)), *(where.names if where else ()))
+        """The question how many records of the original break each rule, and each order."""
+        rules, book, where = self._told_apart, self.codebook, self.where
+        names = (*(n for rule in rules for n in rule.names), *(where.names if where else ()))
 
         def f(batch: pl.DataFrame) -> pl.DataFrame:
             if where is not None:
@@ -90,6 +98,10 @@ class Making:
             return pl.DataFrame({str(i): [rule.broken(batch, book)] for i, rule in enumerate(rules)})
 
         return Folded(tuple(dict.fromkeys(names)), f, lambda frames: frames.sum())
+
+    def _exceptions(self, lookup: Lookup) -> Folded:
+        """The question how many records of the original have each pair of values of which one tells the other."""
+        return Folded(lookup.names, lookup.counted, lambda frames: frames.group_by("y", "x").agg(pl.col("many").sum()))
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
         """What is disclosed, and how often the original breaks rules."""
@@ -106,13 +118,18 @@ class Making:
             rounded=steps,
         )
         broken: Counter[str] = Counter()
-        for i, rule in enumerate(self.synthesis.rules):
+        for i, rule in enumerate(self._told_apart):
             broken[rule.text] += int(answers[1].item(0, str(i)))
-        return {"told": told, "broken": broken}
+        first = len(answers) - len(self.synthesis.lookups) - bool(self._between)
+        for lookup, counts in zip(self.synthesis.lookups, answers[first:], strict=False):
+            broken[lookup.text] += lookup.broken(counts)
+        kept = [*(order.text for order in self.synthesis.orders), *(one.text for one in self.synthesis.lookups)]
+        return {"told": told, "broken": broken, "kept": kept}
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
         """The copies, each whole, one after the other."""
-        return replace(self, synthesis=replace(self.synthesis, steps=state["told"].rounded))._made(batch, draws)
+        synthesis = replace(self.synthesis, steps=state["told"].rounded)
+        return replace(self, synthesis=synthesis.learnt(batch) if batch.height else synthesis)._made(batch, draws)
 
     def _made(self, batch: pl.DataFrame, draws: StepDraws) -> pl.DataFrame:
         unit = self._units(batch, draws)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.methods.synthesise.coding import Coded, Coding
 from sfumato.methods.synthesise.model import Drawing, Keys, Model, Told
-from sfumato.methods.synthesise.sequence import Target, fitted, followed, settled
+from sfumato.methods.synthesise.sequence import Target, bent, fitted, followed, settled
 
 __all__ = ["Group"]
 
@@ -61,7 +61,8 @@ class Group:
                 model = self._model(target, copy)
                 drawn = model.draw([told[n] for n in target.seen], Drawing(keys, name, copy, rows))
                 own[name] = settled(target, own, drawn)
-            told[name] = Told(self._codings[name], own[name], self._told[name])
+            for n in (name, *bent(target, self._targets, own, self._codings)):
+                told[n] = Told(self._codings[n], own[n], self._told[n])
         return {target.name: own[target.name] for target in self._targets}
 
     def _model(self, target: Target, copy: int) -> Model:

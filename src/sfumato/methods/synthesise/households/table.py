@@ -105,9 +105,12 @@ def _told_size(original: Original) -> str | None:
 def _refuse_members(original: Original) -> None:
     """Refuse to draw a household's column from columns of its members."""
     shared, own, step = original.drawn(original.shared), original.own, original.step
+    true = original.given(own)
     for name in shared:
         asked = {"`predictors`": step.predictors.get(name, ())}
         asked["its rules"] = tuple(n for rule in step.rules if rule.column == name for n in rule.condition.names)
+        orders = (n for order in step.orders if name in order.names for n in order.names if n in true)
+        asked["`keep`"] = (*orders, *(lookup.by for lookup in step.lookups if lookup.told == name))
         for where, names in asked.items():
             if others := [n for n in names if n in own]:
                 raise DataError(FROM_MEMBERS.format(column=name, others=", ".join(others), where=where))
