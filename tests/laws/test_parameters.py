@@ -145,6 +145,7 @@ LISTS = {
     "similar": ([["h"]], [["g"]], [["n"]]),
     "rules": tuple([{"if": "n > 30", "column": name, "value": 7}] for name in ("x", "y", "rent", "n")),
     "entities": (["email"], ["date"]),
+    "keep": (["x < n"], ["y < x"], ["n < rent"], ["h of g"]),
 }
 
 

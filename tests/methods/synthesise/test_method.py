@@ -23,6 +23,7 @@ LAWFUL = [
     Synthesise(columns=["x", "h"], copies=1, method="parametric", proper=True),
     Synthesise(columns=["y", "g", "n"], copies=1, method={"y": "parametric"}),
     Synthesise(columns=["x", "g", "rent"], copies=1, households=True),
+    Synthesise(columns=["n", "g", "h"], copies=1, keep=["x <= n", "h of g"]),
 ]
 
 BOOK = Codebook(
