@@ -345,8 +345,8 @@ class Synthetic(_Disclosed):
 
     `kind`: `full`, every column, rows are nobody's; `partial`, some columns, or records, of the true people; `missing`,
     missing cells. `ratio` is the number of a copy's rows over that of the original's, to 3 digits; `proper` whether
-    models were fitted anew for each copy; `households` whether whole households were drawn; `rounded` the multiple that
-    numbers drawn between true ones were rounded to, by column.
+    models were fitted anew for each copy; `households`, `persons` whether whole households were drawn, or whole persons
+    with all their rows; `rounded` the multiple that numbers drawn between true ones were rounded to, by column.
     """
 
     what: Literal["synthetic"] = "synthetic"
@@ -356,6 +356,7 @@ class Synthetic(_Disclosed):
     proper: bool = False
     by: tuple[str, ...] = ()
     households: bool = False
+    persons: bool = False
     rounded: dict[str, float] = Field(default_factory=dict)
 
     def __init__(self, columns: Iterable[str] = (), **given: Any) -> None:
@@ -372,12 +373,13 @@ class Synthetic(_Disclosed):
         rounded = _in_multiples(self.rounded, self.columns)
         size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
         where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""
-        homes = (
-            " Whole households were drawn: people of one are alike, and intervals that take people for independent of "
-            "each other are too narrow."
-            if self.households
-            else ""
-        )
+        homes = ""
+        if self.households or self.persons:
+            whole, parts = ("households", "people") if self.households else ("persons", "rows")
+            homes = (
+                f" Whole {whole} were drawn: {parts} of one are alike, and intervals that take {parts} for independent "
+                "of each other are too narrow."
+            )
         return (
             f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}{rounded}. "
             f"There are {many}{size}.{homes} Relations that the models leave out are not in these data: what is found "

@@ -26,6 +26,10 @@ _SAYS = {
 }
 
 WALD = "Intervals are estimate ± standard errors: likelihood ratios of several copies are not combined."
+ROWS_ALIKE = (
+    "These intervals take rows for independent, and rows of one person are alike: they are too narrow. Give the "
+    "column of persons as `cluster`."
+)
 OTHER_TERMS = (
     "The copies do not have the same coefficients: a category of the model is not in all of them. Take rare categories "
     "together, or leave the term out."
@@ -66,7 +70,9 @@ def fit_copies(
     fits = [one(copy, rest) for copy in _apart(frame, told.copies)]
     if any(fit.terms != fits[0].terms for fit in fits):
         raise DataError(OTHER_TERMS)
-    return _together(fits, _combined(fits, rule, told), rule)
+    both = _together(fits, _combined(fits, rule, told), rule)
+    apart = told.persons and both.se_rule != "CR1" and not both.variance  # no clusters, and no effects of groups
+    return replace(both, notes=(*both.notes, ROWS_ALIKE)) if apart else both
 
 
 def _combined(fits: Sequence[Fit], rule: Rule, told: Synthetic) -> Combined:

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
-from sfumato.data.disclosure import COPY
+from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.files.table import finite
 from sfumato.data.hidden import HIDDEN, leaving
 from sfumato.data.roles import Role
@@ -28,7 +29,9 @@ _DIGITS = 9
 """Numbers that agree in so many digits are told apart last, so that processors' last bits do not move records."""
 
 
-def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDataset:
+def in_release_order(
+    data: PolarsDataset, plan: Plan, draws: Draws, synthetic: Synthetic | None = None
+) -> PolarsDataset:
     """Bring records into the order in which they leave.
 
     Parameters
@@ -39,6 +42,8 @@ def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDat
         The plan; with `order: input` the records stay where they are.
     draws
         The release's keyed draws.
+    synthetic
+        What is disclosed of copies, if there are any.
 
     Examples
     --------
@@ -47,7 +52,7 @@ def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDat
     >>> in_release_order(data, Plan(), Draws(bytes(16))).frame["age"].to_list()
     [None, 20, 50]
     """
-    if plan.order == "input" or not data.columns:
+    if plan.order == "input" or not data.columns or _person(data.codebook, synthetic) is not None:
         return data
     record = data.codebook.the(Role.RECORD)
     as_it_came = record in data.columns and not any(record in step.changes for step in plan.steps)
@@ -86,7 +91,20 @@ def near(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return column.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else column
 
 
-def by_hidden_columns(data: Parted, plan: Plan, draws: Draws) -> tuple[Parted, tuple[str, ...]]:
+def _person(codebook: Codebook, synthetic: Synthetic | None) -> str | None:
+    """The id of persons who are nobody and were drawn with their rows: these stand together as they were drawn.
+
+    Without the id they would tell by their order which rows belong together.
+    """
+    if synthetic is None or not synthetic.persons or synthetic.kind != "full":
+        return None
+    person = codebook.the(Role.PERSON)
+    return person if person in leaving(codebook) else None
+
+
+def by_hidden_columns(
+    data: Parted, plan: Plan, draws: Draws, synthetic: Synthetic | None = None
+) -> tuple[Parted, tuple[str, ...]]:
     """Give the data as they are to be written, and the columns by which they are sorted then.
 
     NaN leaves as missing; infinite values are refused as the parts are written, as in every file.
@@ -99,6 +117,8 @@ def by_hidden_columns(data: Parted, plan: Plan, draws: Draws) -> tuple[Parted, t
         The plan; with `order: input` records leave as they come.
     draws
         The release's keyed draws.
+    synthetic
+        What is disclosed of copies, if there are any.
 
     Returns
     -------
@@ -111,6 +131,9 @@ def by_hidden_columns(data: Parted, plan: Plan, draws: Draws) -> tuple[Parted, t
     record = data.codebook.the(Role.RECORD)
     if plan.order == "input":
         return data.map(lambda batch: finite(batch.select(columns))), ()
+    person = _person(data.codebook, synthetic)
+    if person is not None:
+        return _person_by_person(data, columns, (*copies, person), _time(plan))
     if record is not None and record in columns and not any(record in step.changes for step in plan.steps):
         what = Purpose("order", strength=plan.digest)
         return data.map(_keyed(columns, record, what, draws)), (*copies, f"{_ORDER}word", f"{_ORDER}unit")
@@ -124,6 +147,27 @@ def by_hidden_columns(data: Parted, plan: Plan, draws: Draws) -> tuple[Parted, t
 
     keys = (f"{_ORDER}{i}" if _rounded(t) else n for i, (n, t) in enumerate(schema.items()))
     return data.map(by_values), tuple(dict.fromkeys((*copies, *keys, *bits)))
+
+
+def _time(plan: Plan) -> str | None:
+    """The column in whose order whole persons were drawn."""
+    return next((time for step in plan.steps if (time := getattr(step, "time", None)) is not None), None)
+
+
+def _person_by_person(
+    data: Parted, columns: list[str], first: tuple[str, ...], time: str | None
+) -> tuple[Parted, tuple[str, ...]]:
+    """Persons one after the other, the rows of each as they were drawn: by their new ids, else by time."""
+    book, record, late = data.codebook, data.codebook.the(Role.RECORD), f"{_ORDER}late"
+
+    def marked(batch: pl.DataFrame) -> pl.DataFrame:
+        leaving = finite(batch.select(columns))
+        gone = book.missing(time, batch.schema[time]) if time in columns else pl.lit(False)
+        return leaving.with_columns(gone.alias(late))
+
+    rows = [n for n in columns if n not in first]
+    within = [n for n in (record, late, time) if n in (*rows, late)]
+    return data.map(marked), tuple(dict.fromkeys((*first, *within, *rows)))
 
 
 def _keyed(columns: list[str], record: str, what: Purpose, draws: Draws) -> Callable[[pl.DataFrame], pl.DataFrame]:

@@ -38,8 +38,12 @@ _WHY = {
     "draw_by": "and one draw for all of them would leave the differences between them exact",
     "anonymise": "so that a person would stand in several groups and be counted in each",
     "suppress_cells": "so that a person would stand in several groups and be counted in each",
-    "synthesise": "and drawn record by record a person's records would contradict one another",
 }
+_WHOLE_PERSONS = (
+    "synthesise: {columns} differ between the records of a person ({person}), and drawn record by record a person's "
+    "records would contradict one another. Draw whole persons (`persons: true` and `time: COLUMN`), or drop {person} "
+    "before"
+)
 _WRITE_TWO = (
     "{step}: {same} are the same in all records of a person ({person}), and {differ} differ. Noise that hangs together "
     "cannot be drawn once for the ones and by record for the others: write two steps"
@@ -62,7 +66,7 @@ _IN_MEMORY = (
 )
 _FEW_DIFFER = 0.5
 """Draws are by person where a column differs between the records of at most this share of the persons."""
-_WHOLE = frozenset(_WHY) - {"draw_by"}
+_WHOLE = (frozenset(_WHY) - {"draw_by"}) | {"synthesise"}
 
 
 def varying(data: Dataset, columns: Sequence[str], share: float = 0.0) -> tuple[str, ...]:
@@ -117,8 +121,8 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
     Returns
     -------
     tuple
-        The step as it is where no column says whom records are about; with draws by person where all that it masks is
-        the same in all records of each; one part for what is, and one for what is not.
+        The step as it is where no column says whom records are about, or it draws whole persons; with draws by person
+        where all that it masks is the same in all records of each; one part for what is, and one for what is not.
 
     Raises
     ------
@@ -126,6 +130,8 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
         Where it averages, exchanges or shifts a person's own records.
     """
     person = data.codebook.the(Role.PERSON)
+    if getattr(step, "persons", False):
+        return ((step, False),)
     if step.name == "sample" and (differ := varying(data, step.strata)):
         raise DataError(_SPLIT.format(columns=", ".join(differ), person=person))
     drawn, whole = hasattr(step, "draw_by") and step.draws_by_id, step.name in _WHOLE
@@ -158,7 +164,10 @@ def _refuse_few(step: Method, data: Dataset, person: str) -> None:
 
 
 def _refuse(step: Method, why: str, columns: Sequence[str], person: str) -> None:
-    raise DataError(_WITHIN_ROWS.format(step=step.name, columns=", ".join(columns), person=person, why=_WHY[why]))
+    told = {"columns": ", ".join(columns), "person": person}
+    if why == "synthesise":
+        raise DataError(_WHOLE_PERSONS.format(**told))
+    raise DataError(_WITHIN_ROWS.format(step=step.name, why=_WHY[why], **told))
 
 
 def _divided(

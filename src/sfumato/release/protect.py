@@ -128,7 +128,9 @@ def protect(
     if held(after):
         assert held(entering), "what leaves in memory was there from the beginning"
         crosswalk = crosswalk_of(plan, entering, cast(PolarsDataset, ran.after))
-        return Release(in_release_order(after, plan, draws), report, plan, renderer, crosswalk=crosswalk)
+        return Release(
+            in_release_order(after, plan, draws, ran.disclosure.synthetic), report, plan, renderer, crosswalk=crosswalk
+        )
     return Release(after, report, plan, renderer, told, draws)
 
 

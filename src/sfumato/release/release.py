@@ -219,7 +219,7 @@ class Release:
         released = self.data
         assert self.draws is not None, "what is off memory is put in order as it is written"
         assert not held(released), "what is in memory is written into one file"
-        data, order = by_hidden_columns(released, self.plan, self.draws)
+        data, order = by_hidden_columns(released, self.plan, self.draws, self.disclosure.synthetic)
         columns = leaving(released.codebook)
         types = pl.Schema({n: released.schema[n] for n in columns}).to_frame()
         book = released.codebook.only(columns)

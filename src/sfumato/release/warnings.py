@@ -13,12 +13,15 @@ import polars as pl
 from sfumato.data.dataset import Parted, rows
 from sfumato.data.hidden import leaving
 from sfumato.data.publishable import Publishable
+from sfumato.data.query import COUNT, Counts
+from sfumato.data.roles import Role
 from sfumato.draws import MAKE_SECRET
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.saying import listed
 from sfumato.methods.base import Method
 from sfumato.methods.coarsen_date import CoarsenDate
 from sfumato.methods.swap_households import SwapHouseholds
+from sfumato.methods.synthesise.method import Synthesise
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
 from sfumato.release.places import told_places
@@ -51,6 +54,7 @@ def warnings_of(plan: Plan, before: Table, after: Table, secret: Secret, drawn: 
     yield from _told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
+    yield from _rows_apart(plan, before)
     yield from _without_consent(plan, after)
 
 
@@ -119,6 +123,21 @@ def _told_by_derived(plan: Plan, after: Table) -> Iterator[str]:
             yield (
                 f"{listed(told)} was computed from {listed(step.columns)} before {step.name} changed it, and leaves "
                 f"as it is: it may give exact values back. Compute it afterwards, or protect it too."
+            )
+
+
+def _rows_apart(plan: Plan, before: Table) -> Iterator[str]:
+    """Say that rows of one person were drawn as if they were of several, as the person's id had gone before."""
+    person = before.codebook.the(Role.PERSON)
+    kinds = [(step.name, person in step.changes) for step in plan.steps]
+    for i, step in enumerate(plan.steps):
+        if not isinstance(step, Synthesise) or not step.masks or step.persons or ("drop", True) not in kinds[:i]:
+            continue
+        if person is not None and (before.ask(Counts((person,)))[COUNT] > 1).any():
+            yield (
+                f"Several rows are of one person, and {person} was dropped before synthesise, so that they were drawn "
+                "apart: what is the same in all rows of a person, or follows in time, is not so in the copies. To draw "
+                f"whole persons leave {person} in, and say persons: true and time: COLUMN."
             )
 
 

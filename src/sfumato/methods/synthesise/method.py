@@ -14,9 +14,9 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import parse
 from sfumato.data.hidden import HIDDEN
-from sfumato.data.roles import IDS, Kind, Role
+from sfumato.data.roles import IDS, NUMERIC_KINDS, Kind, Role
 from sfumato.errors import FormulaError
-from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
+from sfumato.methods.base import Method, Stage, needs_unit, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
 from sfumato.methods.drawn_grid import with_multiples
 from sfumato.methods.synthesise.copies import SWEEPS, Ruled, Synthesis
@@ -128,10 +128,11 @@ class Synthesise(Method):
         The column whose lowest value, or first category, the head of a household has, as the relation to the head:
         members come in its order. Where it is left out the largest numbers come first, as the eldest.
     persons
-        Draw whole persons: what is the same in all their rows once, then rows in the order of `time`, each given those
-        before. Needs a column with the role person.
+        Draw whole persons: what is the same in all their rows once, then rows in the order of `time`, each given the
+        first row and the one before. Needs a column with the role person.
     time
-        The column by which the rows of a person follow each other.
+        The column by which the rows of a person follow each other, a number or date; it is drawn as its difference from
+        the row before. Rows without it come last.
 
     References
     ----------
@@ -205,6 +206,8 @@ class Synthesise(Method):
             raise ValueError("a column may stand only once among columns and by, and once in order")
         if self.where is not None and self.households:
             raise ValueError("`households` draws whole households, and `where` picks records: leave one of them out")
+        if self.where is not None and self.persons:
+            raise ValueError("`persons` draws whole persons, and `where` picks records: leave one of them out")
         if self.head is not None and not self.households:
             raise ValueError("`head` says who is head of a household: say `households: true`, too")
         if self.persons and self.households:
@@ -235,10 +238,17 @@ class Synthesise(Method):
             name
             for name, variable in codebook.items()
             if variable.role != Role.RECORD
-            and not (self.households and variable.role == Role.HOUSEHOLD)
+            and not (self._whole is not None and variable.role == self._whole)
             and not name.startswith(HIDDEN)
             and name not in (*self.by, *self.derived)
         )
+
+    @property
+    def _whole(self) -> Role | None:
+        """The role of the ids of whom whole ones are drawn: households or persons."""
+        if self.households:
+            return Role.HOUSEHOLD
+        return Role.PERSON if self.persons else None
 
     def _named(self, codebook: Codebook) -> tuple[str, ...]:
         """The columns that are drawn, in their order: those of `order` first, then as they are listed, weights last."""
@@ -265,8 +275,8 @@ class Synthesise(Method):
 
     @property
     def later_passes(self) -> int:
-        """One, for the people of the households that were drawn."""
-        return int(self.households)
+        """One, for the people of the households that were drawn, or the rows of persons."""
+        return int(self._whole is not None)
 
     @property
     def masks(self) -> bool:  # type: ignore[override]
@@ -275,8 +285,8 @@ class Synthesise(Method):
 
     @property
     def keyed_on(self) -> tuple[Role, ...]:
-        """Draws are keyed on records, and where whole households are drawn on these, too."""
-        return (Role.RECORD, Role.HOUSEHOLD) if self.households else (Role.RECORD,)
+        """Draws are keyed on records, and where whole households or persons are drawn on these, too."""
+        return (Role.RECORD,) if self._whole is None else (Role.RECORD, self._whole)
 
     @property
     def counts_records(self) -> bool:
@@ -307,15 +317,8 @@ class Synthesise(Method):
         """Columns that can be drawn, in an order in which everything is there when it is needed."""
         named = self._named(codebook)
         kept = (n for one in self._kept(codebook) for n in one.names if n not in self.derived)
-        mentioned = (
-            *named,
-            *self.order,
-            *kept,
-            *self.by,
-            *self.predictors,
-            *self.reads,
-            *([self.head] if self.head else ()),
-        )
+        single = (n for n in (self.head, self.time) if n is not None)
+        mentioned = (*named, *self.order, *kept, *self.by, *self.predictors, *self.reads, *single)
         problems = unknown_problems(codebook, (*mentioned, *(n for own in self.predictors.values() for n in own)))
         problems += strata_problems(codebook, self.by)
         problems += list(self._column_problems(codebook, named))
@@ -328,7 +331,8 @@ class Synthesise(Method):
         if self.rows is not None and self.kind(codebook) != "full":
             problems.append("`rows` is for copies of all columns; here the records are the original's")
         problems += list(self._household_problems(codebook, named))
-        if self.kind(codebook) != "full" or (self.proper and not self.households):
+        problems += list(self._person_problems(codebook, named))
+        if self.kind(codebook) != "full" or (self.proper and self._whole is None):
             problems += unit_problems(self.name, codebook)
         return problems
 
@@ -345,15 +349,41 @@ class Synthesise(Method):
         elif self.head in named and self.kind(codebook) != "full":
             yield f"`head` names {self.head}, which is drawn: true people are ordered by what stays true alone"
 
+    def _person_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        if not self.persons:
+            return
+        person = codebook.the(Role.PERSON)
+        if person is None:
+            yield "`persons` needs a column with the person's id: say so under variables, patient: {role: person}"
+        elif person in self.by:
+            yield f"`by` names the person's own column {person!r}: each would be drawn by itself"
+        elif self.kind(codebook) != "full" and codebook.the(Role.RECORD) is None:
+            yield needs_unit(self.name, "record")  # rows of one person are told apart
+        if self.time is None or self.time not in codebook:
+            return
+        if self.time not in (*named, *self._given(codebook)):
+            yield f"`time` names {self.time}, which is neither drawn nor stays true and differs between rows"
+        elif self.time in named and self.kind(codebook) != "full":
+            yield f"`time` names {self.time}, which is drawn: true rows are ordered by what stays true alone"
+        if codebook[self.time].kind not in (*NUMERIC_KINDS, Kind.DATE, None):
+            yield f"`time` names {self.time}, which is {codebook[self.time].kind}: only numbers and dates order rows"
+        if any(rule.column == self.time for rule in self.rules):
+            yield f"a rule settles {self.time}, which `time` has rise from row to row"
+
     def _column_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
         if not named:
             yield "there is no column to draw"
         for name in (n for n in named if n in codebook):
             role, kind = codebook[name].role, codebook[name].kind
-            if role == Role.HOUSEHOLD and not self.households:
+            if role == Role.HOUSEHOLD and self._whole is None:
                 yield (
                     f"column {name!r} has role household: say `households: true` to draw whole households, or drop it "
                     "before"
+                )
+            elif role == Role.PERSON and self._whole is None:
+                yield (
+                    f"column {name!r} has role person: say `persons: true` and `time: COLUMN` to draw whole persons "
+                    "with their rows, or drop it before"
                 )
             elif role in _NO_PART:
                 yield f"column {name!r} has role {role}, which is not drawn: drop it before, or list the other columns"
@@ -425,8 +455,8 @@ class Synthesise(Method):
         for name, variable in codebook.items():
             if kind == "full" and variable.role == Role.RECORD:
                 new[name] = Variable(role=Role.RECORD, kind=Kind.INTEGER)
-            elif kind == "full" and variable.role == Role.HOUSEHOLD:
-                new[name] = Variable(role=Role.HOUSEHOLD, kind=Kind.INTEGER)
+            elif kind == "full" and variable.role in (Role.HOUSEHOLD, Role.PERSON):
+                new[name] = Variable(role=variable.role, kind=Kind.INTEGER)
             elif kind == "missing" and name in named:
                 new[name] = variable.model_copy(update={"missing": ()})
             else:
@@ -436,7 +466,7 @@ class Synthesise(Method):
         return with_multiples(Codebook(new), states[-1]["told"].rounded if states else {})
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
-        """One pass over the whole table; of households a second look, at how many people the copies have."""
+        """One pass over the whole table; of households and persons a second look, at how many rows the copies have."""
         if not states:
             return self._making(codebook).stage()
         making = self._making(codebook) if len(states) == 1 else None
@@ -457,6 +487,7 @@ class Synthesise(Method):
             self._strength,
             frozenset(n for n in self._named(codebook) if self._model(n) == "parametric"),
             self.sweeps,
+            plain=frozenset() if self.time is None else frozenset({self.time}),
             orders=tuple(one for one in self._kept(codebook) if isinstance(one, Order)),
             lookups=tuple(one for one in self._kept(codebook) if isinstance(one, Lookup)),
         )
@@ -470,8 +501,8 @@ class Synthesise(Method):
             codebook.the(Role.RECORD),
             codebook,
         )
-        household = codebook.the(Role.HOUSEHOLD) if self.households else None
-        return Making(*given) if household is None else MakingHouseholds(*given, household, self.head)
+        whole = None if self._whole is None else codebook.the(self._whole)
+        return Making(*given) if whole is None else MakingHouseholds(*given, whole, self.head, self.time)
 
     def _model(self, column: str) -> Models:
         return self.method if isinstance(self.method, str) else self.method.get(column, "cart")
@@ -490,17 +521,18 @@ class Synthesise(Method):
         return (states[-1]["told"],)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
-        """How often the original breaks a rule; which columns were taken for the household's."""
+        """How often the original breaks a rule; which columns were taken for the household's, or person's."""
         broken, kept = states[0]["broken"].items(), states[0]["kept"]
         rules = tuple(
             f"{text}: {many} records of the original break this {'relation' if text in kept else 'rule'}."
             for text, many in broken
             if many
         )
-        if not self.households:
+        if self._whole is None:
             return rules
         shared = ", ".join(states[-1]["shared"]) or "no column"
-        return (*rules, f"The same for all of each household, and drawn once for it: {shared}.")
+        same = "for all of each household" if self.households else "in all rows of each person"
+        return (*rules, f"The same {same}, and drawn once for it: {shared}.")
 
 
 _NO_PART = (*IDS, Role.IDENTIFIER)

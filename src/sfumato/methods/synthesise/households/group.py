@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,14 @@ class Group:
         self._told = {name: Told(codings[name], column) for name, column in original.items()}
         self._models: dict[tuple[str, int], Model] = {}
 
-    def draw(self, fixed: Mapping[str, Coded], copy: int, keys: Keys, rows: int) -> dict[str, Coded]:
+    def draw(
+        self,
+        fixed: Mapping[str, Coded],
+        copy: int,
+        keys: Keys,
+        rows: int,
+        most: Mapping[str, Floats] = MappingProxyType({}),
+    ) -> dict[str, Coded]:
         """Draw the columns of members of a copy.
 
         Parameters
@@ -49,6 +57,8 @@ class Group:
             What they are drawn from that is there already.
         copy, keys, rows
             Which copy, its draws for these members, and how many they are.
+        most
+            For a column the largest number that each member may have.
         """
         own = dict(fixed)
         told = {name: Told(self._codings[name], column, self._told[name]) for name, column in fixed.items()}
@@ -61,6 +71,8 @@ class Group:
                 model = self._model(target, copy)
                 drawn = model.draw([told[n] for n in target.seen], Drawing(keys, name, copy, rows))
                 own[name] = settled(target, own, drawn)
+                if name in most:
+                    own[name] = _no_more(own[name], most[name])
             for n in (name, *bent(target, self._targets, own, self._codings)):
                 told[n] = Told(self._codings[n], own[n], self._told[n])
         return {target.name: own[target.name] for target in self._targets}
@@ -73,3 +85,8 @@ class Group:
             weights = self._weights(copy) if self._weights is not None and target.weighted else None
             self._models[key] = fitted(target, self._codings, self._told, weights)
         return self._models[key]
+
+
+def _no_more(column: Coded, most: Floats) -> Coded:
+    """A column whose numbers end at some others."""
+    return Coded(column.state, np.where(column.state == 0, np.minimum(column.number, most), column.number))

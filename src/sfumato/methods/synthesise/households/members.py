@@ -1,4 +1,4 @@
-"""Draw the members of households one after the other, head first."""
+"""Draw the members of households one after the other, head first; or the rows of persons, in the order of time."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from sfumato.methods.synthesise.households.earlier import (
 from sfumato.methods.synthesise.households.group import Group
 from sfumato.methods.synthesise.households.homes import Layout
 from sfumato.methods.synthesise.households.original import Original, by_value
+from sfumato.methods.synthesise.households.times import latest, rising
 from sfumato.methods.synthesise.sequence import Target
 
 __all__ = ["Drawn", "Members", "person_units"]
@@ -72,7 +73,8 @@ def person_units(layout: Layout, numbers: Words) -> Words:
 class Members:
     """The models of members: heads, those who come second, and all others. Confidential: they hold true values.
 
-    Where so few come second, or after, that they fill no two leaves, all who are not heads have one model.
+    Where so few come second, or after, that they fill no two leaves, all who are not heads have one model. So have all
+    rows of persons after the first: each is drawn given the one before, the second as any other.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ class Members:
     def __init__(self, original: Original) -> None:
         self._original = original
         place, few = original.layout.place, 2 * original.step.min_leaf
-        self._apart = bool(min(np.sum(place == 2), np.sum(place > 2)) >= few)
+        self._apart = original.time is None and bool(min(np.sum(place == 2), np.sum(place > 2)) >= few)
         told = self._as_drawn()
         group = self._group_of(place)
         rows = [np.flatnonzero(group == i) for i in range(3 if self._apart else 2)]
@@ -116,7 +118,8 @@ class Members:
             true = {n: at(original.columns[n], rows) for n in original.given(original.own)}
             group = int(self._group_of(np.array(place)))
             keys = original.keys(f"members {group}", units[rows], units[:0])
-            members = true | self._groups[group].draw(fixed | true, copy, keys, len(rows))
+            most = latest(original, layout.size[homes] - place)
+            members = true | self._groups[group].draw(fixed | true, copy, keys, len(rows), most)
             for name, column in members.items():
                 _put(own[name], rows, column)
             earlier.add(homes, place, members)
@@ -125,10 +128,12 @@ class Members:
 
     def _earlier(self, totals: Mapping[Count, Floats], homes: int) -> Earlier:
         original = self._original
-        return Earlier(original.own, self._numbers(original.own), totals, homes)
+        return Earlier(original.own, self._averaged(original.own), totals, homes)
 
-    def _numbers(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(n for n in names if len(self._original.codings[n].edges))
+    def _averaged(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Numbers whose mean over all members before is looked at; of rows in time the one before says more."""
+        numbers = tuple(n for n in names if len(self._original.codings[n].edges))
+        return numbers if self._original.time is None else ()
 
     def _as_drawn(self) -> dict[str, Coded]:
         """What each member of the original would be drawn from, as far as there is somebody before."""
@@ -160,6 +165,7 @@ class Members:
             replace(target, predictors=(*target.predictors, *self._around(target, number)))
             for target in step.targets(original.frame[rows[order]], original.codebook, codings, columns)
         ]
+        targets = [rising(target, original, columns) if number else target for target in targets]
         keys = original.keys("", home[:0], home[order])
         return Group(targets, codings, columns, keys.weights if step.proper else None)
 
@@ -180,7 +186,7 @@ class Members:
         around += tuple(of_head(n) for n in looked)
         if number == 1 and self._apart:
             return around
-        return (*around, PLACE, *(of_last(n) for n in looked), *(of_mean(n) for n in self._numbers(looked)))
+        return (*around, PLACE, *(of_last(n) for n in looked), *(of_mean(n) for n in self._averaged(looked)))
 
     def _looked_at(self, name: str) -> tuple[str, ...]:
         """The columns of earlier members that help to draw one: itself, and the first of those that may."""

@@ -25,14 +25,20 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 FEW_HOUSEHOLDS = (
-    "`min_leaf` is more than half of the households to draw from: no leaf could be told from another. Take a smaller "
+    "`min_leaf` is more than half of the {whole}s to draw from: no leaf could be told from another. Take a smaller "
     "`min_leaf`, or fewer strata."
 )
 FEW_MEMBERS = (
     "Fewer people live with a head of household than two leaves of `min_leaf` hold, so that no members can be drawn. "
     "Take a smaller `min_leaf` or fewer strata; or leave `households` out and drop the household's column."
 )
+FEW_ROWS = (
+    "Fewer rows follow a person's first one than two leaves of `min_leaf` hold, so that no later rows can be drawn. "
+    "Take a smaller `min_leaf` or fewer strata; or leave `persons` and `time` out and drop the person's column."
+)
 HEAD_SHARED = "`head` names column {head!r}, which is the same for all of each household: it does not say who is head."
+TIME_SHARED = "`time` names column {time!r}, which is the same in all rows of each person: it does not order them."
+TIME_TEXT = "`time` names column {time!r}, which is text here: say its kind, number or date, to have rows in its order."
 
 
 class Original:
@@ -50,6 +56,8 @@ class Original:
         The unit of each record's household, and its own; of records any number where nothing is keyed on them.
     head
         The column that says who is head; None where the numbers do.
+    time
+        Where units are persons, and their rows the members: the column in whose order these are; rows without it last.
     stays
         Whether people stay and only some of their columns are drawn. Then members are ordered by what stays true alone,
         so that what is drawn for the first of them does not tell that their true values come first.
@@ -70,14 +78,17 @@ class Original:
         record: Words,
         head: str | None = None,
         *,
+        time: str | None = None,
         stays: bool = False,
     ) -> None:
-        self.step, self.codebook, self.draws = step, codebook, draws
+        if time is not None and not (frame.schema[time].is_numeric() or frame.schema[time].is_temporal()):
+            raise DataError(TIME_TEXT.format(time=time))
+        self.step, self.codebook, self.draws, self.time = step, codebook, draws, time
         self.names = (*step.given, *step.columns)
         coded = {name: step.coded(frame[name], codebook) for name in self.names}
         self.codings: dict[str, Coding] = {name: coding for name, (coding, _) in coded.items()}
         compared = {n: coded[n] for n in self.names if n in step.given or not stays}
-        self.rows = in_order(frame, codebook, compared, household, record, head)
+        self.rows = in_order(frame, codebook, compared, household, record, time or head)
         """The row of the table that each row here is."""
         self.frame = frame[self.rows]
         self.columns = {name: at(column, self.rows) for name, (_, column) in coded.items()}
@@ -92,10 +103,19 @@ class Original:
         others = self.layout.people - len(self.units)
         if head in self.shared and others:
             raise DataError(HEAD_SHARED.format(head=head))
+        if self.time in self.shared and others:
+            raise DataError(TIME_SHARED.format(time=self.time))
         if not self.regressions and 2 * self.step.min_leaf > len(self.units):
-            raise DataError(FEW_HOUSEHOLDS)
+            raise DataError(FEW_HOUSEHOLDS.format(whole="household" if self.time is None else "person"))
         if not self.regressions and self.own and 0 < others < 2 * self.step.min_leaf:
-            raise DataError(FEW_MEMBERS)
+            raise DataError(FEW_MEMBERS if self.time is None else FEW_ROWS)
+
+    @cached_property
+    def rises(self) -> bool:
+        """Whether no two rows of a person have the same time; rows without one aside."""
+        time, whose = self.columns[self.time or ""], self.layout.whose
+        both = (whose[1:] == whose[:-1]) & (time.state[1:] == 0) & (time.state[:-1] == 0)
+        return bool((np.diff(time.number)[both] > 0).all())
 
     @property
     def regressions(self) -> bool:

@@ -1,4 +1,4 @@
-"""The passes of `synthesise` with households: from a table to its copies, then a count of their people."""
+"""The passes of `synthesise` with households, or persons: from a table to its copies, then a count of their rows."""
 
 from __future__ import annotations
 
@@ -30,31 +30,45 @@ NO_HOUSEHOLD = (
     "Column {household!r} says of some records no household, so that nobody knows whom to draw them with. Give whoever "
     "lives alone an id of their own, or leave these records out."
 )
+NO_PERSON = (
+    "Column {household!r} says of some rows no person, so that nobody knows which rows to draw them with. Give them "
+    "ids, or leave these rows out."
+)
 APART = (
     "`by` names {column!r}, which differs within some households, so that their members would be drawn apart. Give all "
     "members the same value, or leave the column out of `by`."
+)
+ROWS_APART = (
+    "`by` names {column!r}, which differs between rows of some persons, so that these would be drawn apart. Give all "
+    "rows of a person the same value, or leave the column out of `by`."
 )
 
 
 @dataclass(frozen=True)
 class MakingHouseholds(Making):
-    """What the step does where whole households are drawn; parameters as of `Making`.
+    """What the step does where whole households are drawn, or whole persons; parameters as of `Making`.
+
+    Persons are households whose members are rows in the order of time.
 
     Parameters
     ----------
     household
-        The column of household ids.
+        The column of ids of households, or persons.
     head
         The column that says who is head.
+    time
+        The column in whose order a person's rows are; None where households are drawn.
     """
 
     household: str = ""
     head: str | None = None
+    time: str | None = None
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
         """What is disclosed; how many people the copies have is counted afterwards."""
         state = super().fit(answers)
-        told = state["told"].model_copy(update={"households": True})
+        whole = "households" if self.time is None else "persons"
+        told = state["told"].model_copy(update={whole: True})
         return {**state, "told": told, "records": int(answers[0].item(0, COUNT))}
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
@@ -72,10 +86,11 @@ class MakingHouseholds(Making):
     def _refuse(self, batch: pl.DataFrame) -> None:
         gone = batch.select(self.codebook.missing(self.household, batch.schema[self.household]).any())
         if gone.item():
-            raise DataError(NO_HOUSEHOLD.format(household=self.household))
+            said = NO_HOUSEHOLD if self.time is None else NO_PERSON
+            raise DataError(said.format(household=self.household))
         for column in self.by:
             if batch.select(self.household, column).n_unique() > batch[self.household].n_unique():
-                raise DataError(APART.format(column=column))
+                raise DataError((APART if self.time is None else ROWS_APART).format(column=column))
 
     @property
     def _new_ids(self) -> tuple[str, ...]:
@@ -87,7 +102,7 @@ class MakingHouseholds(Making):
 
     def _original(self, own: pl.DataFrame, draws: Draws, unit: Words) -> Original:
         home, stays = units(own[self.household]), self.kind != "full"
-        return Original(self.synthesis, own, self.codebook, draws, home, unit, self.head, stays=stays)
+        return Original(self.synthesis, own, self.codebook, draws, home, unit, self.head, time=self.time, stays=stays)
 
     def _drawn_anew(self, own: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
         """The columns of true people, whose households stay, in the order of the rows."""
@@ -129,9 +144,14 @@ class MakingHouseholds(Making):
         return drawn.frame.with_columns(homes, pl.Series(_UNIT, person_units(drawn.layout, numbers)))
 
     def _mixed(self, people: pl.DataFrame, copy: int, draws: Draws) -> pl.DataFrame:
-        """People in an order that does not tell who lives with whom, nor does their number in it."""
-        what = Purpose(self.synthesis.method, "", f"order|{self.synthesis.strength}", copy)
-        mixed = people[draws.permutation(people[_UNIT].to_numpy(), what)].drop(_UNIT)
+        """People in an order that does not tell who lives with whom, nor does their number in it.
+
+        A person's rows stay together, in the order of time: persons are nobody, one drawn as any other.
+        """
+        if self.time is None:
+            what = Purpose(self.synthesis.method, "", f"order|{self.synthesis.strength}", copy)
+            people = people[draws.permutation(people[_UNIT].to_numpy(), what)]
+        mixed = people.drop(_UNIT)
         return (
             mixed if self.record is None else mixed.with_columns(pl.Series(self.record, np.arange(1, mixed.height + 1)))
         )

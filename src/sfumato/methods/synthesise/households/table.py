@@ -23,6 +23,10 @@ FROM_MEMBERS = (
     "Column {column!r} is the same for all of each household, so that it is drawn before any member, and {others} "
     "cannot help to draw it. Leave them out of {where}."
 )
+FROM_ROWS = (
+    "Column {column!r} is the same in all rows of each person, so that it is drawn before any row, and {others} "
+    "cannot help to draw it. Leave them out of {where}."
+)
 
 
 def household_tables(original: Original, numbers: Words | None) -> list[dict[str, Coded]]:
@@ -113,4 +117,5 @@ def _refuse_members(original: Original) -> None:
         asked["`keep`"] = (*orders, *(lookup.by for lookup in step.lookups if lookup.told == name))
         for where, names in asked.items():
             if others := [n for n in names if n in own]:
-                raise DataError(FROM_MEMBERS.format(column=name, others=", ".join(others), where=where))
+                said = FROM_MEMBERS if original.time is None else FROM_ROWS
+                raise DataError(said.format(column=name, others=", ".join(others), where=where))
