@@ -64,6 +64,20 @@ def test_noise_of_other_steps_is_taken_out_of_each_copy():
     assert found.naive[1] < 1.6
 
 
+def test_rows_of_one_person_are_no_independent_ones():
+    """Said wherever neither clusters nor effects of persons are in the model."""
+    frame = copies(2).with_columns(who=pl.int_range(pl.len()) // 3)
+    disclosure = [told(m=2, persons=True)]
+    (note,) = [n for n in sf.fit("y ~ x", frame, disclosure).notes if "independent" in n]
+    assert "Give the column of persons as `cluster`" in note
+    for other in (
+        sf.fit("y ~ x", frame, disclosure, cluster="who"),
+        sf.fit("y ~ x", frame, disclosure, group="who"),
+        sf.fit("y ~ x", frame, [told(m=2)]),
+    ):
+        assert not any("independent" in n for n in other.notes)
+
+
 def test_one_copy_of_all_columns_will_do():
     frame = copies(1).drop("copy")
     found = sf.fit("y ~ x", frame, told(m=1))

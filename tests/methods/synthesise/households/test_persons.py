@@ -265,20 +265,18 @@ def test_draws_of_other_steps_hang_on_none_of_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "weaker"), [("cart", (0.13, 0.07)), ("parametric", (0.06, 0.03))], ids=["cart", "parametric"]
-)
-def test_persons_are_alike_and_rows_follow_the_one_before(method, weaker):
-    """Of 1,000 persons the share between them has the standard error .006 and the correlation .004 (200 panels): the
-    mean of two copies is within four of them, and what trees' leaves of five donors, or leaving out all before the row
-    before, make weaker. Drawn row by row both are lost.
+@pytest.mark.parametrize("method", ["cart", "parametric"])
+def test_persons_are_alike_and_rows_follow_the_one_before(method):
+    """In panels of 1,000 persons the share of variance between them is .821 (sd .007 of 100 panels), the correlation with
+    the row before .891 (sd .005). A line through the first row and the one before gives .807 and .892: the first row
+    and the last do not tell all of a person. Leaves of five donors, and main effects of what is drawn before, cost a
+    tenth more at most. Of rows that were drawn one by one both are near 0, or a third below with the id as a column.
     """
     frame = visits(1000, seed=4)
     own = copies(made(frame, method=method))
-    share = between(frame) - np.mean([between(copy) for copy in own])
-    lag = with_the_row_before(frame) - np.mean([with_the_row_before(copy) for copy in own])
-    assert -4 * 0.006 < share < weaker[0]
-    assert -4 * 0.004 < lag < weaker[1]
+    share, lag = (np.mean([of(copy) for copy in own]) for of in (between, with_the_row_before))
+    assert 0.807 - 0.1 - 4 * 0.007 < share < 0.821 + 4 * 0.007
+    assert 0.892 - 0.05 - 4 * 0.005 < lag < 0.892 + 4 * 0.005
     gaps = [np.diff(t["day"])[np.diff(t["pid"]) == 0] for t in (frame, own[0])]
     assert abs(gaps[1].mean() - gaps[0].mean()) < 4 * 60 * np.sqrt(2 / len(gaps[0])) + 1
     sizes = [t.group_by("pid").len()["len"].mean() for t in (frame, own[0])]
