@@ -267,10 +267,10 @@ def test_draws_of_other_steps_hang_on_none_of_it():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["cart", "parametric"])
 def test_persons_are_alike_and_rows_follow_the_one_before(method):
-    """In panels of 1,000 persons the share of variance between them is .821 (sd .007 of 100 panels), the correlation with
-    the row before .891 (sd .005). A line through the first row and the one before gives .807 and .892: the first row
-    and the last do not tell all of a person. Leaves of five donors, and main effects of what is drawn before, cost a
-    tenth more at most. Of rows that were drawn one by one both are near 0, or a third below with the id as a column.
+    """In panels of 1,000 persons the share of variance between them is .821 (sd .007 of 100 panels), the correlation
+    with the row before .891 (sd .005). A line through the first row and the one before gives .807 and .892, as these
+    two do not tell all of a person; leaves of five donors, and main effects of what is drawn before, cost a tenth more
+    at most.
     """
     frame = visits(1000, seed=4)
     own = copies(made(frame, method=method))

@@ -86,6 +86,7 @@ class Members:
         self._original = original
         place, few = original.layout.place, 2 * original.step.min_leaf
         self._apart = original.time is None and bool(min(np.sum(place == 2), np.sum(place > 2)) >= few)
+        self._strict = original.time is not None and original.rises
         told = self._as_drawn()
         group = self._group_of(place)
         rows = [np.flatnonzero(group == i) for i in range(3 if self._apart else 2)]
@@ -118,7 +119,7 @@ class Members:
             true = {n: at(original.columns[n], rows) for n in original.given(original.own)}
             group = int(self._group_of(np.array(place)))
             keys = original.keys(f"members {group}", units[rows], units[:0])
-            most = latest(original, layout.size[homes] - place)
+            most = latest(original, layout.size[homes] - place) if self._strict else {}
             members = true | self._groups[group].draw(fixed | true, copy, keys, len(rows), most)
             for name, column in members.items():
                 _put(own[name], rows, column)
@@ -165,6 +166,7 @@ class Members:
             replace(target, predictors=(*target.predictors, *self._around(target, number)))
             for target in step.targets(original.frame[rows[order]], original.codebook, codings, columns)
         ]
+        self._strict &= not any(target.name == original.time and target.bounding for target in targets)
         targets = [rising(target, original, columns) if number else target for target in targets]
         keys = original.keys("", home[:0], home[order])
         return Group(targets, codings, columns, keys.weights if step.proper else None)

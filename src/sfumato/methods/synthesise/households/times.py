@@ -25,7 +25,8 @@ Flags = NDArray[np.bool_]
 def rising(target: Target, original: Original, columns: Mapping[str, Coded]) -> Target:
     """A column of later rows; where it is the time, it is bounded by that of the row before.
 
-    Rows without a time come last in the original, so after one without there is none that has one.
+    Rows without a time come last in the original, so after one without there is none that has one. Where other columns
+    bound the time, too, rows of a person may have the same one, so that there is room for all of them.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def rising(target: Target, original: Original, columns: Mapping[str, Coded]) -> 
         for state in range(1, len(coding.special) + 1)
     )
     kept = target.bounding or Bounding((), coding.ends or (-np.inf, np.inf), 2 * original.step.min_leaf)
-    bounds = (*kept.bounds, Bound(last, strict=original.rises))
+    bounds = (*kept.bounds, Bound(last, strict=original.rises and not kept.bounds))
     return replace(target, forced=(*target.forced, *gone), bounding=replace(kept, bounds=bounds))
 
 
@@ -53,7 +54,7 @@ def _had(last: str, state: int, own: Mapping[str, Coded]) -> Flags:
 
 
 def latest(original: Original, left: Ints) -> dict[str, Floats]:
-    """The latest time that some rows may have, by name: where times rise, each later row needs another one.
+    """The latest time that some rows may have, by name: where no two are the same, each later row needs another one.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def latest(original: Original, left: Ints) -> dict[str, Floats]:
     """
     name = original.time
     coding = original.codings.get(name or "")
-    if name not in original.drawn(original.own) or coding is None or coding.ends is None or not original.rises:
+    if name is None or coding is None or coding.ends is None or name not in original.drawn(original.own):
         return {}
     end = below(coding, np.array([coding.ends[1]]), False)[0]
     unit = coding.unit or float(np.spacing(np.abs(coding.ends).max()))
