@@ -93,7 +93,7 @@ class Synthesise(Method):
         How many copies, from 1 to 100. More copies tell intruders more, too.
     rows
         Rows of each copy, where all columns are drawn; as many as there are records where it is left out. Of whole
-        households as many are drawn as that many people have, so that rows come near to it.
+        households or persons as many are drawn as that many rows have, so that rows come near to it.
     method
         How columns are drawn: `cart` by trees, `parametric` by regressions with main effects alone; or for a column
         either, the others by trees. `structure`: names and kinds alone, and nothing of the data.
