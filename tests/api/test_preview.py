@@ -98,6 +98,18 @@ def test_whole_strata_are_taken_where_they_fit(people):
     assert sum(count for _, count in bars) == seen.records[0]
 
 
+def test_whole_persons_are_looked_at_where_they_are_drawn(people):
+    visits = people.with_columns(who=pl.col("id") // 4)
+    plan = Plan(
+        title="t",
+        variables={**VARIABLES, "who": {"role": "person"}},
+        steps=[{"do": "synthesise", "copies": 1, "persons": True, "time": "age"}],
+    )
+    seen = Previewer(visits, most_seconds=0.0, most_records=200).look(plan, 0)
+    assert seen.strata == ("who",)
+    assert seen.records[0] == 200
+
+
 def test_strata_of_a_column_that_was_changed_before_are_whole_too(people):
     """Whole towns are drawn: strata of towns and bands of ages would be torn apart by ages as they were."""
     step = {"do": "suppress_strata", "by": ["town", "age"], "min_count": 20, "max_suppressed": 0.0}

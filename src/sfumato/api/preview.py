@@ -360,10 +360,11 @@ def _drawn(strata: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 def _strata(step: Method, data: PolarsDataset) -> tuple[str, ...]:
-    """Columns whose classes a step must see whole: what it stratifies on, its keys, the household that it draws by."""
-    home = data.codebook.the(Role.HOUSEHOLD)
-    if home is not None and (Role.HOUSEHOLD in step.keyed_on or step.name == "swap_households"):
-        return (home,)
+    """Columns whose classes a step must see whole: strata, keys, the household or whole person that it draws by."""
+    role = Role.PERSON if getattr(step, "persons", False) else Role.HOUSEHOLD
+    whole = data.codebook.the(role)
+    if whole is not None and (role in step.keyed_on or step.name == "swap_households"):
+        return (whole,)
     return tuple(dict.fromkeys((*step.strata, *(getattr(step, "keys", ()) or ()))))
 
 

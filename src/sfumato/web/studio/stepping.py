@@ -31,7 +31,7 @@ Widget = Literal["text", "number", "choice", "yes", "columns", "column", "lines"
 
 _COLUMNS = frozenset({"columns", "by", "keys", "given", "sensitive", "carry", "geography"})
 """Parameters of the common vocabulary that list columns, in any order."""
-_COLUMN = frozenset({"x", "y", "head"})
+_COLUMN = frozenset({"x", "y", "head", "time"})
 """Those that name one."""
 _QUOTED = re.compile("`+([^`]+)`+")
 _NOTHING = object()
