@@ -369,6 +369,8 @@ class Synthesise(Method):
             yield f"`time` names {self.time}, which is {codebook[self.time].kind}: only numbers and dates order rows"
         if any(rule.column == self.time for rule in self.rules):
             yield f"a rule settles {self.time}, which `time` has rise from row to row"
+        if any(isinstance(one, Lookup) and self.time in one.names for one in self._kept(codebook)):
+            yield f"`keep` tells a column by {self.time}, or that by another, and `time` has it rise from row to row"
 
     def _column_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
         if not named:

@@ -147,6 +147,29 @@ def test_rules_and_formulas_hold_in_every_row():
 
 
 @each_way
+@pytest.mark.parametrize("relation", ["day <= left", "day < left"])
+def test_what_is_kept_holds_in_every_row(way, relation):
+    """A person's own column ends the time of all rows, whatever number of rows meets it; and one column of rows bounds
+    another, and tells a third.
+    """
+    last = pl.col("day").max().over("pid") + pl.col("born") % 700
+    frame = FRAME.with_columns(
+        left=last + 1, low=pl.col("bili") - pl.col("id") % 3 / 10, worse=pl.col("stage").cast(pl.Int64) > 1
+    )
+    keep = [relation, "low <= bili", "worse of stage"]
+    book = BOOK.replace(
+        left=Variable(kind="integer"), low=Variable(kind="continuous"), worse=Variable(kind="categorical")
+    )
+    for own in copies(made(frame, book=book, keep=keep, **way)):
+        assert ((own["day"] < own["left"]) if "=" not in relation else (own["day"] <= own["left"])).all()
+        assert (own["low"] <= own["bili"]).all()
+        assert (own["worse"] == (own["stage"].cast(pl.Int64) > 1)).all()
+        assert rises(own, strict=False)
+        assert own["day"].max() <= frame["day"].max()
+        assert own.group_by("pid").agg(pl.col("left").n_unique())["left"].max() == 1
+
+
+@each_way
 def test_waves_rise_by_whole_numbers_to_the_last_and_no_further(way):
     """Who comes in late has fewer waves to come: whatever first wave and number of rows meet, there is room for all."""
     rng = np.random.default_rng(4)
@@ -246,6 +269,8 @@ def test_one_row_each_is_a_table_of_persons():
         ({"columns": ["day"]}, BOOK, "`time` names day, which is drawn"),
         ({"columns": ["bili"]}, BOOK.without("id"), "needs a column with the record's id"),
         ({"rules": [{"if": "sex == 'f'", "column": "day", "value": 3}]}, BOOK, "rise from row to row"),
+        ({"keep": ["stage of day"]}, BOOK, "`keep` tells a column by day"),
+        ({"keep": ["day of stage"]}, BOOK, "`keep` tells a column by day"),
         ({}, BOOK.replace(home=Variable(role="household")), "role household, which is not drawn"),
     ],
 )
