@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Role
+from sfumato.draws import units_of
 from sfumato.errors import DataError
 from sfumato.measures.intruding import PAIRS
 
-__all__ = ["Known"]
+__all__ = ["Known", "whole_units"]
+
+Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,9 @@ class Known:
         The column with the record's id.
     pairs
         Most pairs of people and records that are compared; with more, fewer people are attacked.
+    units
+        What stands for the household, else the person, of each row of `people` and of `control`: who belongs together
+        is never parted. None where nothing tells of them, so that each row is a person.
 
     Raises
     ------
@@ -56,7 +65,40 @@ class Known:
     control: pl.DataFrame | None = field(default=None, repr=False)
     record: str | None = None
     pairs: int = PAIRS
+    units: tuple[Words, Words] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.aligned and self.people.height != self.released.height:
             raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
+
+
+def whole_units(people: pl.DataFrame, control: pl.DataFrame, codebook: Codebook) -> tuple[Words, Words] | None:
+    """What stands for the household, else the person, of each row of two tables; None where not both tell of them.
+
+    Parameters
+    ----------
+    people, control
+        The tables.
+    codebook
+        Tells which columns hold their ids; one with a gap is passed over.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> table = pl.DataFrame({"home": [1, 1, 2]})
+    >>> one, two = whole_units(table, table.head(1), Codebook({"home": Variable(role="household")}))
+    >>> bool(one[0] == one[1] == two[0] != one[2])
+    True
+    """
+    for role in (Role.HOUSEHOLD, Role.PERSON):
+        column = codebook.the(role)
+        if column is not None and all(_has(table, column) for table in (people, control)):
+            return units_of(people[column]), units_of(control[column])
+    return None
+
+
+def _has(table: pl.DataFrame, column: str) -> bool:
+    if column not in table.columns:
+        return False
+    ids = table[column]
+    return not (ids.null_count() or (ids.dtype.is_float() and ids.is_nan().any()))

@@ -136,6 +136,9 @@ class Figure:
         What the figure says, as a clause with `{}` in place of the value, for the line of the verdict.
     percent
         Whether the terminal shows a plain number in percent: of shares that can be below 0.
+    strongest_of
+        Attacks of which the line without one is the strongest, and stated: the terminal passes their lines over where
+        they say the same.
     """
 
     name: str
@@ -155,6 +158,7 @@ class Figure:
     knows: Mapping[str, str] = field(default_factory=lambda: KNOWN)
     clause: str = ""
     percent: bool = False
+    strongest_of: tuple[str, ...] = ()
 
     @property
     def comparable(self) -> bool:

@@ -68,7 +68,9 @@ class Figure:
         FormulaError
             Where there are several of a measure that has no worst (a mean, a correlation).
         """
-        values = [f.value for f in findings.select(self.measure, **dict(self.where))]
+        where = dict(self.where)
+        passed = () if "attack" in where else word_of(self.measure).strongest_of
+        values = [f.value for f in findings.select(self.measure, **where) if f.attack not in passed]
         if len(values) > 1 and not word_of(self.measure).comparable:
             raise FormulaError(
                 f"{self} has several figures, and none of them is the worst. Name one: {self.measure}[variable=...], "

@@ -21,7 +21,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
-from sfumato.measures.known import Known
+from sfumato.measures.known import Known, whole_units
 from sfumato.measures.registry import measure_of
 from sfumato.measures.risk.inference_released import ATTACK_RELEASED
 from sfumato.measures.risk.linkers.coding import categories
@@ -32,6 +32,8 @@ from sfumato.release.intruder import comparable
 from sfumato.release.run import repeat_step, run_step
 
 __all__ = ["Rehearsed", "asks_for_rehearsal", "rehearse"]
+
+Words = NDArray[np.uint64]
 
 NOT_POSSIBLE = "Half of the people are too few for this plan, so that it could not be rehearsed: {why}"
 REHEARSED = (
@@ -131,15 +133,25 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
         return Rehearsed(None, (NOT_POSSIBLE.format(why="no record is left."),))
     there = truth.frame.filter(pl.col(ROW).is_in(members.implode()))
     left = there if nobodys else there.join(released.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
-    people = left.drop(ROW)
-    others = truth.frame.filter(~pl.col(ROW).is_in(members.implode())).drop(ROW)
+    beside = truth.frame.filter(~pl.col(ROW).is_in(members.implode()))
+    belong = _belonging(data, left[ROW], beside[ROW])
+    people, others = left.drop(ROW), beside.drop(ROW)
     after = released.frame.drop(ROW)
     book = released.codebook.without(ROW)
     keys = keys_of(plan.traces, book)
     strange = [n for n in people.columns if n in after.columns and not comparable(people.schema[n], after.schema[n])]
     record = book.the(Role.RECORD)
-    known = Known(people.drop(strange), after, book, keys, False, others.drop(strange), record, PAIRS_OF_RELEASES)
+    people, others = people.drop(strange), others.drop(strange)
+    known = Known(people, after, book, keys, False, others, record, PAIRS_OF_RELEASES, belong)
     return Rehearsed(known, (REHEARSED,))
+
+
+def _belonging(data: PolarsDataset, people: pl.Series, others: pl.Series) -> tuple[Words, Words] | None:
+    """Who belongs together among the rows of both sides, as the file says it; ids may have gone, or be new, since."""
+    one, two = (
+        pl.DataFrame(side).join(data.frame, on=ROW, how="left", maintain_order="left") for side in (people, others)
+    )
+    return whole_units(one, two, data.codebook)
 
 
 def _half(data: PolarsDataset, draws: Draws) -> NDArray[np.bool_]:

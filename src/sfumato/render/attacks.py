@@ -14,7 +14,7 @@ from sfumato.measures.units import of_units
 from sfumato.plan.limits import unmeasured
 from sfumato.render.words import badness, of_one, of_what, plain_number, word_of
 
-__all__ = ["Attack", "attack", "by_weight", "deciding", "in_short", "to_show"]
+__all__ = ["Attack", "attack", "by_weight", "deciding", "in_short", "once", "to_show"]
 
 _FIRST = ("linkage", "groups", "closeness")
 """Families of measures in the order of the table: to be found comes before what could lead to it."""
@@ -135,7 +135,7 @@ def deciding(findings: Findings) -> Finding | None:
     >>> deciding(Findings((Finding("risk1", value=0.1),))) is None
     True
     """
-    bound = [line for line in by_weight(findings) if line.ok is not None]
+    bound = [line for line in by_weight(once(findings)) if line.ok is not None]
     if not bound:
         return None
     said = word_of(bound[0]).clause
@@ -152,8 +152,31 @@ def to_show(findings: Findings) -> list[Finding]:
     >>> [line.value for line in to_show(Findings(tuple(found)))]
     [0.4]
     """
-    bound = [line for line in findings if line.ok is not None and not (_guess(line) and line.ok)]
+    bound = [line for line in once(findings) if line.ok is not None and not (_guess(line) and line.ok)]
     return by_weight([*bound, *_others(findings)])
+
+
+def once(findings: Findings) -> list[Finding]:
+    """Findings without attacks whose strongest stands there for them with the same verdict, or a worse one.
+
+    Examples
+    --------
+    >>> found = [Finding("membership", group="auc", attack=a, value=v) for a, v in (("nearest", 0.6), (None, 0.61))]
+    >>> [line.attack for line in once(Findings(tuple(found)))]
+    [None]
+    """
+    stated = {_place(line): line.ok for line in findings if line.attack is None}
+
+    def repeats(line: Finding) -> bool:
+        if line.attack not in word_of(line).strongest_of or _place(line) not in stated:
+            return False
+        return line.ok is not False or stated[_place(line)] is False
+
+    return [line for line in findings if not repeats(line)]
+
+
+def _place(line: Finding) -> tuple[object, ...]:
+    return line.measure, line.variable, line.group, line.at
 
 
 def _guess(line: Finding) -> bool:
@@ -163,7 +186,7 @@ def _guess(line: Finding) -> bool:
 def _others(findings: Findings) -> Iterator[Finding]:
     """Of every attack without a limit the worst line, and of limits what comes of it if the unknown is known."""
     for name, said in figures().items():
-        lines = [line for line in findings.select(name) if line.value is not None]
+        lines = [line for line in once(findings.select(name)) if line.value is not None]
         free = [line for line in lines if line.ok is None]
         if any(line.ok is not None for line in lines):
             yield from (line for line in free if line.group == EVERYTHING)

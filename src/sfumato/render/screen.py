@@ -9,7 +9,7 @@ from sfumato.measures.saying import capital, listed
 from sfumato.measures.subject import EVERYTHING
 from sfumato.plan.limits import unmeasured
 from sfumato.release.measure import NO_GUESS
-from sfumato.render.attacks import GUESSES, attack, deciding, in_short, to_show
+from sfumato.render.attacks import GUESSES, attack, deciding, in_short, once, to_show
 from sfumato.render.layout import (
     HEIGHT,
     ROWS,
@@ -221,7 +221,7 @@ def guessed(findings: Findings, first: Finding | None) -> str:
     first
         What decides.
     """
-    guesses = [f for f in findings.select(GUESSES[0], group=GUESSES[1]) if f.value is not None]
+    guesses = [f for f in once(findings.select(GUESSES[0], group=GUESSES[1])) if f.value is not None]
     if NO_GUESS in findings.notes:
         return "What can be guessed was not measured: nothing is sensitive or an outcome."
     if not guesses or any(f.ok is False for f in guesses):

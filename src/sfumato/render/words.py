@@ -67,7 +67,7 @@ GROUPS: Mapping[str, str] = {
     "risk": "what the release adds",
     "attack": "people of the release",
     "control": "people who are not in it",
-    "auc": "members nearer than others",
+    "auc": "members told from others",
     "advantage": "best true rate less false rate",
     "one-way": "tables of one column",
     "two-way": "tables of two columns",
@@ -130,7 +130,8 @@ def of_what(line: Finding) -> str:
         parts.append(GROUPS.get(line.group, line.group) if named else _group(line))
     if not parts:
         parts.append(said.whole)
-    if line.attack is not None and (said.usual.get("attack") is not None or line.attack in _DIFFERENCES):
+    among = (*_DIFFERENCES, *said.strongest_of)
+    if line.attack is not None and (said.usual.get("attack") is not None or line.attack in among):
         parts.append(_ATTACKS.get(line.attack, line.attack))
     if of_units(line):
         parts.append(f"all rows of a {line.attack} known")
@@ -171,6 +172,9 @@ _ATTACKS = {
     "cross_match": "a file of people to match",
     "trawl": "a search for odd records",
     "claim": "the ten most certain",
+    "relative": "nearness beside a reference",
+    "density": "density beside a reference",
+    "kernel": "near records weighed",
     **_DIFFERENCES,
 }
 

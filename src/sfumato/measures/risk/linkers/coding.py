@@ -19,7 +19,7 @@ from sfumato.kernels.rows import row_hash
 from sfumato.measures.intruding import Knowledge
 from sfumato.measures.known import Known
 
-__all__ = ["Coded", "as_category", "as_numbers", "categories", "coded", "numeric_keys", "telling_keys"]
+__all__ = ["Coded", "as_category", "as_numbers", "categories", "coded", "has_ids", "numeric_keys", "telling_keys"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -233,7 +233,7 @@ def _units(known: Known, codes: Sequence[Codes], values: Sequence[Floats]) -> Wo
     """What public draws are keyed on: ids where there are some, else the values, never the place of a row."""
     of_tables = []
     for at, table in ((0, known.people), *([(2, known.control)] if known.control is not None else [])):
-        if known.record is not None and _has_ids(table, known.record):
+        if known.record is not None and has_ids(table, known.record):
             of_tables.append(units(table[known.record]))
             continue
         rows = [*codes[at], *np.nan_to_num(values[at], nan=-1e300)]
@@ -243,7 +243,14 @@ def _units(known: Known, codes: Sequence[Codes], values: Sequence[Floats]) -> Wo
     return np.concatenate(of_tables)
 
 
-def _has_ids(table: pl.DataFrame, record: str) -> bool:
+def has_ids(table: pl.DataFrame, record: str) -> bool:
+    """Whether a column of a table can tell its records apart in draws: whole numbers or text, and no gap.
+
+    Examples
+    --------
+    >>> has_ids(pl.DataFrame({"id": ["a", None]}), "id")
+    False
+    """
     if record not in table.columns or table[record].null_count():
         return False
     return table.schema[record].is_integer() or table.schema[record] == pl.String
