@@ -9,11 +9,15 @@ import polars as pl
 
 from benchmarks.measure import cost, report_cost
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.kernels.linkers.keys import Keys
+from sfumato.kernels.linkers.nearest import gower
+from sfumato.kernels.linkers.scan import scan
 from sfumato.measures.intruding import PAIRS_OF_RELEASES, Intruding
 from sfumato.measures.known import Known
 from sfumato.measures.risk.inference import findings as inference
 from sfumato.measures.risk.linkers.coding import Coded, coded
 from sfumato.measures.risk.linkers.linkers import chosen, link, scorings
+from sfumato.measures.risk.membership import findings as membership
 from sfumato.measures.risk.scenarios.measure import findings as scenarios
 
 SIZES = (2, 5, 7, 16, 41, 7, 14, 2)
@@ -62,6 +66,13 @@ def matrices(field: Coded) -> float:
     return float((np.diag(ring) / ring.sum(axis=1)).mean())
 
 
+def plainly_nearest(field: Coded, others: Keys) -> None:
+    """The nearest record alone, of the release and of the true values, for as many others as `membership` attacks."""
+    for people in (field.known, others.only(np.arange(5000))):
+        for records in (field.released, field.truth):
+            scan(people, records, gower(field.levels, field.spread), sums=False)
+
+
 def both(field: Coded) -> object:
     """Every linker."""
     rows = chosen(field, 10**9)
@@ -76,6 +87,12 @@ def main(case: str) -> None:
     if case in ("matrices", "both"):
         field = coded(known(5000), KEYS)
         report_cost(lambda: (matrices if case == "matrices" else both)(field))
+    elif case in ("scan", "membership"):
+        membership(known(300, control=people(300, 2)))
+        field = coded(known(5000), KEYS)
+        whole = known(5000, control=people(10_000, 2))
+        others = coded(Known(people(10_000, 2), people(10_000, 2), whole.codebook, KEYS, record="id"), KEYS).known
+        report_cost(lambda: membership(whole) if case == "membership" else plainly_nearest(field, others))
     elif case == "guesses":
         inference(known(300, control=people(300, 2)), ["k7"])
         whole = known(15_000, control=people(15_000, 2))
@@ -88,6 +105,8 @@ def main(case: str) -> None:
 def rows() -> list[tuple[str, str, str, bool]]:
     """Rows of the table of results."""
     plain, linked = cost("linkers", "matrices"), cost("linkers", "both")
+    near, reached = cost("linkers", "scan"), cost("linkers", "membership")
+    more = reached.cpu / near.cpu
     guesses, many, most = cost("linkers", "guesses"), cost("linkers", "100000"), cost("linkers", "1000000", repeats=1)
     faster = plain.cpu / linked.cpu
     return [
@@ -109,6 +128,12 @@ def rows() -> list[tuple[str, str, str, bool]]:
             f"{many.cpu:.1f} CPU s, {many.memory:.0f} MB",
             "≤ 5 CPU s, ≤ 300 MB",
             many.cpu <= 5 and many.memory <= 300,
+        ),
+        (
+            "  members told from others by three attacks, 5,000 of either, a reference of 5,000",
+            f"{reached.cpu:.2f} CPU s, {more:.1f} × the nearest record alone",
+            "≤ 8 ×",
+            more <= 8,
         ),
         ("  10^6 people", f"{most.cpu:.1f} CPU s, {most.memory:.0f} MB", "told", True),
     ]

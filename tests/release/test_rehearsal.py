@@ -161,3 +161,15 @@ def test_what_masks_more_tells_less():
         for share in (0.0001, 2.0)
     )
     assert strong.value < weak.value
+
+
+def test_without_ids_equal_rows_are_one_unit_of_a_rehearsal():
+    """Halves are of combinations of values; so must the reference be, or outsiders alone had equals in it."""
+    step = {"do": "synthesise", "columns": ["sex", "smoker", "bmi", "height", "asthma"], "copies": 1}
+    frame = pl.concat([FRAME.drop("id")] * 2)
+    plan = Plan(variables={n: v for n, v in VARIABLES.items() if n != "id"}, steps=[step])
+    book = plan.codebook(frame, Codebook()).replace(**{ROW: Variable()})
+    known = rehearse(plan, plan.steps, PolarsDataset(frame.with_row_index(ROW), book), Draws(SECRET)).known
+    for table, unit in zip((known.people, known.control), known.units, strict=True):
+        assert len(set(unit.tolist())) == table.n_unique()
+    assert not set(known.units[0].tolist()) & set(known.units[1].tolist())

@@ -43,7 +43,7 @@ class Known:
         Most pairs of people and records that are compared; with more, fewer people are attacked.
     units
         What stands for the household, else the person, of each row of `people` and of `control`: who belongs together
-        is never parted. None where nothing tells of them, so that each row is a person.
+        is never parted. None where the codebook tells of them, or each row is a person.
 
     Raises
     ------

@@ -147,11 +147,20 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
 
 
 def _belonging(data: PolarsDataset, people: pl.Series, others: pl.Series) -> tuple[Words, Words] | None:
-    """Who belongs together among the rows of both sides, as the file says it; ids may have gone, or be new, since."""
+    """Who belongs together among the rows of both sides, as the file says it; ids may have gone, or be new, since.
+
+    Without any id equal rows are one unit, as they are for the halves: else the reference would hold rows equal to
+    those of outsiders, and never one equal to a member's.
+    """
     one, two = (
         pl.DataFrame(side).join(data.frame, on=ROW, how="left", maintain_order="left") for side in (people, others)
     )
-    return whole_units(one, two, data.codebook)
+    found = whole_units(one, two, data.codebook)
+    if found is not None or any(not data.frame[column].null_count() for column in _ids(data)):
+        return found
+    words = pl.DataFrame({ROW: data.frame[ROW], "sfumato:unit": _units(data)})
+    one, two = (pl.DataFrame(side).join(words, on=ROW, how="left", maintain_order="left") for side in (people, others))
+    return one["sfumato:unit"].to_numpy(), two["sfumato:unit"].to_numpy()
 
 
 def _half(data: PolarsDataset, draws: Draws) -> NDArray[np.bool_]:

@@ -49,7 +49,9 @@ class Apart:
     @property
     def slope(self) -> Floats:
         """What a unit of difference adds."""
-        return np.divide(1.0, self.reach, out=np.full(len(self.reach), _EXACT), where=self.reach > 0)
+        slope = np.full(len(self.reach), _EXACT)
+        np.divide(1.0, self.reach, out=slope, where=self.reach > 0)
+        return slope
 
 
 @dataclass(frozen=True)
