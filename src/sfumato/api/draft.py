@@ -10,12 +10,14 @@ from sfumato.data.looking import Looking
 from sfumato.data.profile import Guess, profile
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet, split
-from sfumato.tuning.drafts import draft_for
+from sfumato.tuning.drafts import draft_copy_for, draft_for
 
 if TYPE_CHECKING:
     from sfumato.plan.drafted import DraftedPlan
     from sfumato.plan.edited import Edited
     from sfumato.plan.plan import Plan
+    from sfumato.plan.relations import Relation
+    from sfumato.tuning.synthetic import Trial
 
 __all__ = ["Draft", "draft"]
 
@@ -32,10 +34,16 @@ class Draft:
         The plan, and what it does.
     guesses
         What each variable seems to be.
+    relations
+        Of a synthetic copy, the relations that were found; those that are not `written` are for the custodian alone.
+    trials
+        Of a synthetic copy, what settings came to, where they were tried; confidential.
     """
 
     drafted: DraftedPlan
     guesses: tuple[Guess, ...]
+    relations: tuple[Relation, ...] = ()
+    trials: tuple[Trial, ...] = ()
 
     @property
     def text(self) -> str:
@@ -50,6 +58,8 @@ def draft(
     wishes: Wishes | None = None,
     roles: Plan | None = None,
     looking: Looking = _USUAL,
+    synthetic: bool = False,
+    trying: bool = False,
     progress: Progress = quiet,
 ) -> Draft:
     """Draft a commented plan for a table: a role and a kind for each variable, steps that protect, and limits.
@@ -69,6 +79,10 @@ def draft(
         An edited plan: its title, its variables and what it says that nobody knows stay.
     looking
         Which personal data are looked for in texts and labels.
+    synthetic
+        Draft a synthetic copy: all values drawn anew, and relations of the table kept.
+    trying
+        Of a synthetic copy: try three ways to draw it, and choose by what they cost.
     progress
         As in `protect`.
 
@@ -87,7 +101,11 @@ def draft(
     guesses = profile(table.frame, table.codebook, looked, looking)
     drafting("drafting a plan", 0)
     edited = None if roles is None else _edited(roles)
-    return Draft(*draft_for(table.frame, table.codebook, guesses, title, wishes or Wishes(), edited, drafting))
+    given = (table.frame, table.codebook, guesses, title, wishes or Wishes(), edited)
+    if synthetic:
+        copy, said = draft_copy_for(*given, trying=trying, progress=drafting)
+        return Draft(copy.drafted, said, copy.relations, copy.trials)
+    return Draft(*draft_for(*given, drafting))
 
 
 def _edited(roles: Plan) -> Edited:

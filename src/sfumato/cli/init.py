@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sfumato.data.profile import Guess
     from sfumato.progress import Progress
     from sfumato.tuning.draft_tables import Drafted
+    from sfumato.tuning.synthetic import DraftedCopy
 
 __all__ = ["EXAMPLE", "init"]
 
@@ -62,6 +63,13 @@ def init(
     leave_out: wishing.LeaveOut = None,
     ask: wishing.Ask = False,
     roles: wishing.Roles = None,
+    synthetic: Annotated[
+        bool,
+        typer.Option("--synthetic", help="Draft a synthetic copy: all values drawn anew, relations of the file kept."),
+    ] = False,
+    trying: Annotated[
+        bool, typer.Option("--try", help="With --synthetic: try three ways to draw, and choose by what they cost.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
     kinds: Annotated[
         str | None,
@@ -106,7 +114,7 @@ def init(
     from sfumato.errors import DataError, FileError
     from sfumato.plan.wishes import Wishes
     from sfumato.tuning.draft_tables import draft_tables
-    from sfumato.tuning.drafts import draft_for
+    from sfumato.tuning.drafts import draft_copy_for, draft_for
 
     refuse_same(out, *map(path_of, data))
     if out is not None and out.exists() and not overwrite:
@@ -118,6 +126,10 @@ def init(
     edited = wishing.edited_of(roles, wishes, because)
     if len(data) > 1 and (wishes != Wishes() or edited is not None):
         raise DataError("What you say of columns is for one table: draft its plan from one file.")
+    if trying and not synthetic:
+        raise DataError("--try is for synthetic copies: say --synthetic, too.")
+    if synthetic and len(data) > 1:
+        raise DataError("A synthetic copy is of one table: draft its plan from one file.")
     if ask:
         refuse_asking(len(data), edited is not None)
     how = Looking(tuple(names(kinds) or ()), sample, threshold)
@@ -136,6 +148,12 @@ def init(
         if len(data) > 1:
             text, told = draft_tables(found, ", ".join(map(_stem, data)), progress), _told_tables(found)
             commands = wishing.after_tables(data, out)
+        elif synthetic:
+            (one,) = found.values()
+            given = (one.frame, one.codebook, one.guesses, _stem(data[0]), wishes, edited)
+            copy, guesses = draft_copy_for(*given, trying=trying, progress=progress)
+            screen, commands = wishing.screen_of_synthetic(data[0], out, copy, reading.typed())
+            text, told = copy.drafted.text, _told_copy(copy, guesses, commands)
         else:
             (one,) = found.values()
             title = _stem(data[0])
@@ -173,6 +191,14 @@ def _looked_at(data: Sequence[str], reading: Reading, how: Looking, progress: Pr
 
 def _told_tables(found: Mapping[str, Drafted]) -> dict[str, Any]:
     return {"tables": {n: {"variables": {g.name: _told(g) for g in one.guesses}} for n, one in found.items()}}
+
+
+def _told_copy(copy: DraftedCopy, guesses: Sequence[Guess], commands: Sequence[str]) -> dict[str, Any]:
+    """What is told of a drafted copy: shares and figures for the custodian alone."""
+    told: dict[str, Any] = {"variables": {g.name: _told(g) for g in guesses}}
+    told |= {"draft": copy.drafted.with_next(commands).to_dict()}
+    told |= {"relations": [one.to_plain() for one in copy.relations]}
+    return told | ({"trials": [one.to_plain() for one in copy.trials]} if copy.trials else {})
 
 
 def _stem(source: str) -> str:

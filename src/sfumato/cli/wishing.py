@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sfumato.plan.drafted import DraftedPlan
     from sfumato.plan.edited import Edited
     from sfumato.plan.wishes import Wishes
+    from sfumato.tuning.synthetic import DraftedCopy
 
 __all__ = [
     "Ask",
@@ -32,6 +33,7 @@ __all__ = [
     "after_tables",
     "edited_of",
     "screen_of",
+    "screen_of_synthetic",
     "wishes_of",
 ]
 
@@ -174,6 +176,26 @@ def screen_of(
         decide = [command("init", data, keys=known, because="...", out=next_plan(plan), **typed)]
     name = str(plan) if out is not None else f"a plan for {Path(data).name}"
     return screen_of_draft(drafted, guesses, name, decide, following), Following(tuple(following)).plain
+
+
+def screen_of_synthetic(
+    data: str, out: Path | None, copy: DraftedCopy, typed: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The screen of a drafted synthetic copy, and its commands as JSON has them; parameters as of `screen_of`."""
+    from sfumato.cli.commands import command, next_plan
+    from sfumato.render.drafted_copy import screen_of_copy
+    from sfumato.render.layout import Following
+
+    plan = Path("plan.yaml") if out is None else out
+    following = []
+    if copy.drafted.because is None:
+        asked = {} if copy.drafted.purpose == "scientific-use" else {"for": copy.drafted.purpose}
+        following = [command("protect", plan, data, out="release", secret_file="key", **typed)]
+        if not copy.trials:
+            trial = command("init", data, "--synthetic", "--try", roles=plan, **asked, out=next_plan(plan), **typed)
+            following = [trial, *following]
+    name = str(plan) if out is not None else f"a plan for {Path(data).name}"
+    return screen_of_copy(copy, name, following), Following(tuple(following)).plain
 
 
 def after_tables(data: Sequence[str], out: Path | None) -> list[str]:

@@ -64,7 +64,7 @@ class DraftedPlan:
         What it is drafted for.
     method
         `keys`: what is known is broadened and averaged, and all else leaves as it is. `swap`: values are exchanged
-        among similar records.
+        among similar records. `synthesise`: all values are drawn anew.
     known
         Columns that somebody may know.
     unknown
@@ -93,7 +93,7 @@ class DraftedPlan:
 
     text: str = field(repr=False)
     purpose: Purpose
-    method: Literal["keys", "swap"]
+    method: Literal["keys", "swap", "synthesise"]
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     kept: tuple[str, ...]

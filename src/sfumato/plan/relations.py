@@ -2,7 +2,7 @@
 
 A plan is published, and what it says of all records is said of each. Sums and orders name columns alone. That the
 district tells the region gives away the region of whoever is the only one in a district; that a ward has one value of
-what nobody must learn gives it away of everybody in the ward. Such relations are told to the custodian, and not written.
+what nobody must learn gives it away of everybody in the ward. Such relations are told to the custodian alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ _FEWEST = 10
 """Records that must have a value of a column by which the plan says that another one is looked up."""
 _MOST_DECIMALS = 9
 _CATEGORIES = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC)
-_TIME = re.compile(r"(?i)(?:^|[_.\s])?(?:visit|wave|time|day|date|week|month|quarter|year|round|period|occasion|follow)")
+_TIME = re.compile(
+    r"(?i)(?:^|[_.\s])?(?:visit|wave|time|day|date|week|month|quarter|year|round|period|occasion|follow)"
+)
 _PERSONAL = "it would settle what nobody must learn"
 _SMALL = "few people have some of its values"
 _COMPUTED = "one of its columns is computed"
@@ -349,7 +351,9 @@ class _Search:
         time = next((n for n in found if _TIME.search(n)), next(iter(found), None))
         if time is None:
             return None
-        return Relation("panel", (person, time), f"{formula_name(person) or person} in the order of {formula_name(time)}")
+        return Relation(
+            "panel", (person, time), f"{formula_name(person) or person} in the order of {formula_name(time)}"
+        )
 
     def _rises(self, name: str) -> bool:
         dtype = self.frame.schema[name]

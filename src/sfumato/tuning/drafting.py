@@ -35,7 +35,17 @@ from sfumato.release.classes import Exposed
 from sfumato.release.measured import measure_run
 from sfumato.release.run import run_steps
 
-__all__ = ["MOST_TRIED", "Chosen", "Tested", "Trying", "chosen_records", "draft_by_groups", "try_groups", "unit_of"]
+__all__ = [
+    "MOST_TRIED",
+    "Chosen",
+    "Tested",
+    "Trying",
+    "chosen_records",
+    "draft_by_groups",
+    "places",
+    "try_groups",
+    "unit_of",
+]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
@@ -178,7 +188,7 @@ def try_groups(
     return Chosen(chosen, trial.group, trial.tried, why)
 
 
-def _places(frame: pl.DataFrame) -> pl.Series:
+def places(frame: pl.DataFrame) -> pl.Series:
     """A number for each record that hangs on its values alone, so that a file is drafted alike in any order."""
     try:
         return frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)).hash_rows(seed=0)
@@ -186,7 +196,7 @@ def _places(frame: pl.DataFrame) -> pl.Series:
         return pl.Series(np.arange(frame.height, dtype=np.uint64))
 
 
-def chosen_records(frame: pl.DataFrame, unit: str | None = None) -> pl.DataFrame:
+def chosen_records(frame: pl.DataFrame, unit: str | None = None, most: int = MOST_TRIED) -> pl.DataFrame:
     """All records, or so many as a draft is tried on, chosen by what is in them.
 
     Parameters
@@ -195,19 +205,21 @@ def chosen_records(frame: pl.DataFrame, unit: str | None = None) -> pl.DataFrame
         The table.
     unit
         The id of the persons or households whose rows are chosen together: in part they would be found otherwise.
+    most
+        How many at most.
     """
-    if frame.height <= MOST_TRIED:
+    if frame.height <= most:
         return frame
-    places = _places(frame)
+    place = places(frame)
     if unit is None:
-        return frame[np.argsort(places.to_numpy(), kind="stable")[:MOST_TRIED]]
+        return frame[np.argsort(place.to_numpy(), kind="stable")[:most]]
     known = pl.col(unit).is_not_null()
-    table = frame.select(unit, places.alias("sfumato:place"))
+    table = frame.select(unit, place.alias("sfumato:place"))
     first = table.select(pl.when(known).then(pl.col("sfumato:place").min().over(unit)).otherwise("sfumato:place"))
     order = np.argsort(first.to_series().to_numpy(), kind="stable")
     ranked = first.to_series().to_numpy()[order]
-    whole = ranked[:MOST_TRIED] < ranked[MOST_TRIED]
-    return frame[order[:MOST_TRIED][whole]] if whole.any() else frame[order[:MOST_TRIED]]
+    whole = ranked[:most] < ranked[most]
+    return frame[order[:most][whole]] if whole.any() else frame[order[:most]]
 
 
 def unit_of(guesses: Sequence[Guess]) -> str | None:
@@ -231,7 +243,7 @@ class Trying:
     def __init__(self, data: PolarsDataset, wishes: Wishes, progress: Progress) -> None:
         self.data, self.frame, self.wishes, self.progress = data, data.frame, wishes, progress
         self.asked: Asked = ASKED[wishes.purpose]
-        self.key, self.runs = b"trial" + np.sort(_places(self.frame).to_numpy()).tobytes(), 0
+        self.key, self.runs = b"trial" + np.sort(places(self.frame).to_numpy()).tobytes(), 0
         self.plans: dict[tuple[str, ...], tuple[Plan, PolarsDataset]] = {}
 
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:

@@ -117,7 +117,9 @@ def _no_chance(one: Coded, other: Coded, least: float) -> bool:
     return (people - one.size) * differ >= max(_FUNCTION * people, least)
 
 
-def settled_by(columns: Sequence[Coded], may_tell: Collection[int], tells: Collection[tuple[int, int]]) -> list[Settled]:
+def settled_by(
+    columns: Sequence[Coded], may_tell: Collection[int], tells: Collection[tuple[int, int]]
+) -> list[Settled]:
     """Find values of a column with which another one always has the same value.
 
     Parameters

@@ -110,7 +110,7 @@ def _complete(values: Floats, columns: list[int]) -> tuple[Floats, list[int]]:
         if len(held) >= max(_FEWEST, 2 * len(left)):
             some = held[np.unique(np.linspace(0, len(held) - 1, min(len(held), _SAMPLE)).astype(np.int64))]
             own = [columns[i] for i in left]
-            return np.ascontiguousarray(values[np.ix_(some, own)]), own
+            return np.ascontiguousarray(values[some][:, own]), own
         left = np.delete(left, known[:, left].sum(axis=0).argmin())
     return np.zeros((0, 0)), []
 
@@ -238,7 +238,7 @@ def _pruned(total: int, parts: Sequence[int], values: Floats, unit: Floats) -> S
         without = _share(rows, fewer, unit[used])
         if without >= share:
             own, share = fewer, without
-    left = [parts[i - 1] for i in np.flatnonzero(own) if i]
+    left = [parts[int(i) - 1] for i in np.flatnonzero(own) if i]
     if share < _HOLDS or not _TERMS[0] <= len(left) <= _TERMS[1] or _by_chance(rows, own, unit[used]):
         return None
     return Sum(total, tuple(sorted(left)), float(_near(rows, own, unit[used]).mean()))
