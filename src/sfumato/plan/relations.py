@@ -262,9 +262,11 @@ class _Search:
         functions = [
             each for each in functions_of(some, set(able)) if told_by(whole[each.by], whole[each.told]) is not None
         ]
-        for each in sorted(functions, key=lambda one: (one.told, one.by)):
-            yield self._function(names[each.told], names[each.by], each.smallest, [names[f.told] for f in functions])
-        looked_up = {names[f.told] for f in functions}
+        functions.sort(key=lambda one: (one.told, one.by))
+        every = [names[each.told] for each in functions]
+        related = [self._function(names[f.told], names[f.by], f.smallest, every) for f in functions]
+        yield from related
+        looked_up = {one.columns[0] for one in related if one.written}
         tells = {(i, j) for i in able for j in range(len(names)) if i != j and told_by(some[i], some[j]) is not None}
         count = 0
         for cell in _hubs(settled_by(some, able, tells)):

@@ -185,8 +185,8 @@ class SyntheticPlan:
 
     def _limits(self, purpose: Purpose) -> Iterator[str]:
         asked = LIMITS[purpose]
-        yield "# What must hold, or the release is not written: how well a copy tells the people of the data from others,"
-        yield "# and what it adds to a guess of what nobody must learn. Both are measured by a rehearsal."
+        yield "# What must hold, or the release is not written: how well a copy tells members from others, and what it"
+        yield "# adds to a guess of what nobody must learn. Both are measured by a rehearsal."
         yield "limits:"
         yield f"  - {{measure: membership, group: auc, at_most: {asked.membership}}}"
         if self.learnt:
@@ -212,11 +212,11 @@ def synthetic_of(
     Examples
     --------
     >>> from sfumato.data.profile import profile
-    >>> rows = pl.DataFrame({"mail": [f"a{i}@example.org" for i in range(300)], "first": [i % 40 for i in range(300)]})
-    >>> rows = rows.with_columns(last=pl.col("first") + [i % 7 for i in range(300)])
+    >>> rows = pl.DataFrame({"mail": [f"a{i}@example.org" for i in range(300)], "score": [i % 40 for i in range(300)]})
+    >>> rows = rows.with_columns(best=pl.col("score") + [i % 7 for i in range(300)])
     >>> plan = synthetic_of(rows, profile(rows, Codebook()), Codebook())
     >>> [one.column for one in plan.left_out], [one.rule for one in plan.relations]
-    (['mail'], ['first <= last'])
+    (['mail'], ['score <= best'])
     """
     chosen = exchange_of(frame, guesses)
     read = {n for n, dtype in frame.schema.items() if dtype.is_temporal() and dtype not in (pl.Time, pl.Duration)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sfumato.measures.saying import percent
 from sfumato.plan.relations import Relation
 from sfumato.plan.synthetic import LIMITS, Settings
 from sfumato.render.layout import TITLE, WIDTH, Command, command_lines, cut, paragraph
@@ -81,7 +80,7 @@ def _relations(relations: Sequence[Relation]) -> list[str]:
 
 
 def _row(one: Relation) -> tuple[str, str, str]:
-    holds = "all" if one.share == 1 else percent(one.share).replace("nearly ", "~")
+    holds = "all" if one.share == 1 else f"{100 * one.share:.1f}%"
     return one.rule, holds, "yes" if one.written else f"no: {one.because}"
 
 

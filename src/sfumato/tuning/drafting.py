@@ -196,7 +196,7 @@ def places(frame: pl.DataFrame) -> pl.Series:
         return pl.Series(np.arange(frame.height, dtype=np.uint64))
 
 
-def chosen_records(frame: pl.DataFrame, unit: str | None = None, most: int = MOST_TRIED) -> pl.DataFrame:
+def chosen_records(frame: pl.DataFrame, unit: str | None = None, most: int | None = None) -> pl.DataFrame:
     """All records, or so many as a draft is tried on, chosen by what is in them.
 
     Parameters
@@ -206,8 +206,9 @@ def chosen_records(frame: pl.DataFrame, unit: str | None = None, most: int = MOS
     unit
         The id of the persons or households whose rows are chosen together: in part they would be found otherwise.
     most
-        How many at most.
+        How many at most; `MOST_TRIED` where it is left out.
     """
+    most = MOST_TRIED if most is None else most
     if frame.height <= most:
         return frame
     place = places(frame)
