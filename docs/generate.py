@@ -469,6 +469,7 @@ def json_page() -> str:
         _invent()
         runs = {
             "init": ["init", "people.csv", "--keys", "sex,age", "--json"],
+            "init synthetic": ["init", "spent.csv", "--synthetic", "--json"],
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
@@ -551,6 +552,12 @@ _KEYS = {
     "ok": "whether the verdict is `holds`",
     "engine": "where rows were worked on: `memory`, `duckdb` or `spark`",
     "parts": "in how many files the table was written, of several tables how many tables; 0 where nothing was written",
+    "relations": "what was found to hold between columns: its `kind` (`sum`, `order`, `function`, `impossible`, `panel`), its "
+    "`columns` (of a sum the total first), the `rule` in words of a plan, in which `share` of the records it holds, and "
+    "whether it is `written` into the plan, which is published. With `--try` there are `trials`, too: of each `method`, "
+    "`min_leaf` and `smooth` the mean `table_ratio` of two columns and the `largest`, `pmse_ratio`, `membership`, "
+    "`inference` of the worst column (`null` where a figure is not measured), whether it `holds` the limits, and whether it "
+    "was `chosen`. Shares and figures are for the custodian alone",
     "next": "commands to run next: to open the report, or what leads on",
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
@@ -684,6 +691,9 @@ def _invent() -> None:
         {"id": range(1, n + 1), "sex": ["f", "m"] * (n // 2), "age": [20 + 7 * i % 53 for i in range(n)]}
     )
     frame.write_csv("people.csv")
+    spent = [(20 + 7 * i % 61, 11 * i % 97, 13 * i % 89) for i in range(120)]
+    spent = [(age, food, rent, food + rent) for age, food, rent in spent]
+    pl.DataFrame(spent, schema=["age", "food", "rent", "all"], orient="row").write_csv("spent.csv")
     frame.select("sex", "age", visits=pl.col("id") % 3).sort("age", "visits").write_csv("visits.csv")
     towns = [("a", "x", 5), ("a", "y", 4), ("b", "x", 2), ("b", "y", 7), ("c", "x", 8), ("c", "y", 3)]
     rows = [(town, kind) for town, kind, times in towns for _ in range(times)]

@@ -212,8 +212,8 @@ def synthetic_of(
     Examples
     --------
     >>> from sfumato.data.profile import profile
-    >>> rows = pl.DataFrame({"mail": [f"a{i}@example.org" for i in range(300)], "score": [i % 40 for i in range(300)]})
-    >>> rows = rows.with_columns(best=pl.col("score") + [i % 7 for i in range(300)])
+    >>> people = [(f"a{i}@example.org", i % 40, i % 40 + i % 7) for i in range(300)]
+    >>> rows = pl.DataFrame(people, schema=["mail", "score", "best"], orient="row")
     >>> plan = synthetic_of(rows, profile(rows, Codebook()), Codebook())
     >>> [one.column for one in plan.left_out], [one.rule for one in plan.relations]
     (['mail'], ['score <= best'])

@@ -137,7 +137,9 @@ def draft_synthetic(
     progress("looking for relations", 0)
     known = Codebook({g.name: g.variable for g in guesses})
     plan = synthetic_of(frame, guesses, known, edited)
-    because = None if any(g.variable.role not in IDS for g in guesses if g.name in plan.columns) else _NOTHING
+    drawn = any(g.variable.role not in IDS for g in guesses if g.name in plan.columns)
+    few = _FEW if frame.height < _FEWEST else None
+    because = few if drawn else _NOTHING
     trials: tuple[Trial, ...] = ()
     if trying and because is None:
         some = PolarsDataset(chosen_records(frame, unit_of(guesses), MOST_TRIED), codebook)
@@ -159,6 +161,9 @@ def draft_synthetic(
     return DraftedCopy(drafted, plan.relations, trials, settings)
 
 
+_FEWEST = 20
+"""Half of them, on which a copy is rehearsed, fill two leaves."""
+_FEW = f"it has fewer than {_FEWEST} records"
 _NOTHING = "no column could stay: none is of a kind that may"
 
 
