@@ -93,3 +93,13 @@ def test_what_is_no_number_is_refused(path, complaint):
 def test_a_value_that_the_step_refuses():
     with pytest.raises(PlanError, match=r"steps\.1\.k = 1: .*at least 2"):
         Parameter("steps.1.k", PLAN).tuned(1)
+
+
+@pytest.mark.parametrize("name", ["min_leaf", "copies"])
+def test_numbers_of_synthetic_copies_can_be_tuned(name):
+    from sfumato.methods.synthesise.method import Synthesise
+
+    plan = Plan(steps=[Synthesise(columns="all", copies=1)])
+    knob = Parameter(f"steps.0.{name}", plan)
+    assert knob.whole
+    assert getattr(knob.tuned(20).steps[0], name) == 20
