@@ -473,6 +473,9 @@ def json_page() -> str:
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
+            "compare of copies": [
+                *("compare", "people.csv", "copies", "--supports", "--model", "age ~ sex", "--json"),
+            ],
             "check-links": ["check-links", "people.csv", "visits.csv", "--json"],
             "anonymise": ["anonymise", "people.csv", "--keys", "sex,age", "--k", "3", "--json"],
             "tune": [
@@ -500,6 +503,7 @@ def json_page() -> str:
             "methods": ["methods", "drop", "--json"],
         }
         _run("protect", "noise.yaml", "people.csv", "--out", "noisy", "--secret-file", "key")
+        _run("protect", "copies.yaml", "people.csv", "--out", "copies", "--secret-file", "key", "--force")
         shown = {name: (arguments, json.loads(_run(*arguments))) for name, arguments in runs.items()}
     shown["card"][1]["created"] = "2026-01-31"  # the page must not change with the day
     parts = [
@@ -562,6 +566,8 @@ _KEYS = {
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
+    "supports": "with `--supports`, a grade for each `what` (`variable`, `pair` or `term`): its `columns`, of a term its name, and "
+    "the `grade`: `supported`, `rough` or `lost`",
     "verdict": "`holds`, `undecided` or `exceeded`, for whoever knows all that leaves as it was",
     "undecided": "the columns that nobody may know, where that is the verdict",
     "released": "columns that leave as they were and are not said to be unknown",
@@ -717,6 +723,10 @@ def _invent() -> None:
     )
     Path("policies.yaml").write_text("research: {interval: {count: 2, width: 4}}\n")
     Path("events.txt").write_text("user ann research\nask ann town\nask ann town,kind\n")
+    Path("copies.yaml").write_text(
+        "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key, kind: categorical}, age: {role: key, kind: integer}}\n"
+        "steps: [{do: synthesise, columns: all, copies: 1}]\n"
+    )
     Path("noise.yaml").write_text(
         "sfumato: 1\ntitle: Ages\nvariables: {id: {role: record}, age: {role: key, kind: integer}}\n"
         "steps: [{do: noise, columns: [age], share: 0.1}]\n" + _UNKNOWN

@@ -35,6 +35,7 @@ def compare(
     table: str | None = None,
     model: str | None = None,
     family: Family | None = None,
+    supports: bool = False,
     secret: bytes | Secret | None = None,
     crosswalk: Any = None,
     progress: Progress = quiet,
@@ -43,6 +44,9 @@ def compare(
 
     Without `record` and `align` whole tables are compared, and `notes` say what could not be measured. Parameters as in
     `risk` and `protect`.
+
+    With `supports`, of synthetic copies alone, `found.supports` grades each variable, each pair of variables (at most
+    500), and each term of the model: `supported`, `rough` or `lost`. A grade is a small answer about the true data.
 
     Examples
     --------
@@ -69,6 +73,7 @@ def compare(
         plan=chosen,
         how=Measuring(model=model, family=family),
         disclosure=told,
+        supports=supports,
         secret=Secret.known(secret),
         progress=progress,
     )

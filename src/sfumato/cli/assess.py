@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,6 +60,10 @@ from sfumato.cli.options import (
     path_of,
 )
 from sfumato.render.layout import Command, Following
+
+if TYPE_CHECKING:
+    from sfumato.data.finding import Findings
+    from sfumato.kernels.glm import Family as GlmFamily
 
 __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
 
@@ -227,6 +231,22 @@ def compare(
     table: Table = None,
     model: Model = None,
     family: Family = None,
+    supports: Annotated[
+        bool,
+        typer.Option(
+            "--supports",
+            help="Of synthetic copies: grade each variable, pair and term of the model: supported, rough or lost.",
+        ),
+    ] = False,
+    publish: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write these grades alone, as JSON for analysts. Each is a small answer about the true data: one file "
+            "a release, with models chosen beforehand.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of grades.")] = False,
     secret_file: SecretFile = None,
     crosswalk: Crosswalk = None,
     verbose: Verbose = False,
@@ -239,13 +259,18 @@ def compare(
     sheet: Sheet = None,
     name_blank: NameBlank = False,
 ) -> None:
-    """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
+    """Measure what a protected file still says: propensity, means, spreads, a model of yours.
+
+    With --supports, of a synthetic release, what is found in its copies is graded beside the data.
+    """
     from sfumato.api.compare import compare as measure
     from sfumato.cli.talk import finish, open_table
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
     from sfumato.render.measured import screen_of_loss
+    from sfumato.render.supported import screen_of_supports
 
+    _refuse_publishing(publish, before, after, supports=supports, force=force)
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     first, second = open_table(before, how), open_table(after, how)
     with working() as progress:
@@ -260,13 +285,50 @@ def compare(
             table=table,
             model=model,
             family=family,
+            supports=supports,
             secret=Secret.known(secret_file),
             crosswalk=crosswalk,
             progress=progress,
         )
+    if publish is not None:
+        _publish(found, publish, model, family)
     typed = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk), **how.typed()}
-    following = Following((_after_compare(before, after, typed),))
-    finish(found, screen_of_loss(found, following), following, json, verbose=verbose)
+    if supports and publish is None:
+        more = {"supports": True, "model": model, "family": family, "publish": "grades.json"}
+        following = Following((command("compare", before, after, **typed, **more),))
+    else:
+        following = Following((_after_compare(before, after, typed),))
+    screen = screen_of_supports(found, following, published=publish is not None) if supports else None
+    finish(found, screen or screen_of_loss(found, following), following, json, verbose=verbose)
+
+
+def _refuse_publishing(publish: Path | None, *read: Path, supports: bool, force: bool) -> None:
+    """Refuse a file of grades without grades, in the place of what is read, or where one is already."""
+    from sfumato.cli.talk import refuse_same
+    from sfumato.errors import FileError
+
+    if publish is None:
+        return
+    if not supports:
+        raise FileError("--publish writes the grades of --supports: say --supports, too.")
+    refuse_same(publish, *read)
+    if publish.exists() and not force:
+        raise FileError(
+            f"{str(publish)!r} is there already, and each further file of grades tells more of the true data. Keep it, "
+            "choose another path, or --force."
+        )
+
+
+def _publish(found: Findings, path: Path, model: str | None, family: GlmFamily | None) -> None:
+    from json import dumps
+
+    from sfumato.cli.talk import say, write_out
+    from sfumato.release.supports import to_publish
+
+    out = to_publish(found, model, family)
+    write_out(f"{dumps(out, indent=2, ensure_ascii=False)}\n", path)
+    left = len(found.supports or ()) - len(out["supports"])
+    say([f"{left} terms are not in it: their names have categories that the copies do not hold."] if left else [])
 
 
 def _joined(
@@ -308,6 +370,8 @@ def _after_compare(before: Path, after: Path, typed: dict[str, Any]) -> Command:
 
     if any(typed[name] is not None for name in ("record", "align", "plan", "crosswalk")):
         return command("risk", before, protected=after, **typed)
+    if after.is_dir() and (after / "report.html").is_file():
+        return "open", shlex.quote(str(after / "report.html"))
     if papers_in(after) is not None:
         return "open", shlex.quote(str(after.parent / "report.html"))
     return command("risk", after, **typed)

@@ -112,6 +112,54 @@ class Design:
             stop = min(start + rows, self.n)
             yield self._block(start, stop), response[start:stop]
 
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """The table's columns that each column of the matrix is made of; none for the intercept."""
+        own = ((tuple(dict.fromkeys((*p.numeric, *(n for n, _ in p.coding)))), len(p.labels)) for p in self._pieces)
+        return tuple(names for names, width in own for _ in range(width))
+
+    def held(self) -> NDArray[np.int64]:
+        """How many records each coefficient hangs on at least, shape (p,).
+
+        A category's hangs on those who are in it and on those in the reference category, the intercept on those in
+        reference categories, a number's on those whose number is not the commonest (within each such category).
+
+        Examples
+        --------
+        >>> from sfumato.data.formula import parse_formula
+        >>> table = pl.DataFrame({"age": [30, 30, 41, 52], "sex": ["m", "f", "m", "m"]})
+        >>> build_design(table, Codebook(), parse_formula("y ~ age + sex").terms).held().tolist()
+        [1, 2, 1]
+        """
+        first = [
+            int((self._codes[name] == 0).sum()) for p in self._pieces for name, full in p.coding if not full
+        ]  # of those in reference categories
+        least = min([self.n, *first])
+        return np.array(
+            [least if not (p.numeric or p.coding) else many for p in self._pieces for many in self._held(p)],
+            dtype=np.int64,
+        )
+
+    def _held(self, piece: _Piece) -> list[int]:
+        wide = [len(self.levels[name]) for name, _ in piece.coding]
+        cell = np.zeros(self.n, dtype=np.int64)
+        for (name, _), width in zip(reversed(piece.coding), reversed(wide), strict=True):
+            cell = cell * width + self._codes[name]  # the first factor varies fastest
+        many = np.bincount(cell, minlength=max(int(np.prod(wide)), 1))
+        if piece.numeric:
+            value = np.prod([self._numbers[name] for name in piece.numeric], axis=0)
+            same = pl.DataFrame({"cell": cell, "value": value}).group_by("cell", "value").len()
+            commonest = same.group_by("cell").agg(pl.col("len").max())
+            many[commonest["cell"].to_numpy()] -= commonest["len"].to_numpy()
+        places = [range(0 if full else 1, width) for (_, full), width in zip(piece.coding, wide, strict=True)]
+        strides = [int(np.prod(wide[:i])) for i in range(len(wide))]
+        found = []
+        for levels in itertools.product(*reversed(places)):
+            own = zip(reversed(levels), piece.coding, strides, strict=True)
+            cells = itertools.product(*([level * by] if full else [level * by, 0] for level, (_, full), by in own))
+            found.append(min(int(many[sum(each)]) for each in cells))
+        return found
+
     def _block(self, start: int, stop: int) -> Floats:
         out = np.zeros((stop - start, len(self.labels)), order="F")
         at = 0

@@ -346,7 +346,8 @@ class Synthetic(_Disclosed):
     `kind`: `full`, every column, rows are nobody's; `partial`, some columns, or records, of the true people; `missing`,
     missing cells. `ratio` is the number of a copy's rows over that of the original's, to 3 digits; `proper` whether
     models were fitted anew for each copy; `households`, `persons` whether whole households were drawn, or whole persons
-    with all their rows; `rounded` the multiple that numbers drawn between true ones were rounded to, by column.
+    with all their rows; `structure` whether nothing of the data is in them but names and kinds; `rounded` the multiple
+    that numbers drawn between true ones were rounded to, by column.
     """
 
     what: Literal["synthetic"] = "synthetic"
@@ -357,6 +358,7 @@ class Synthetic(_Disclosed):
     by: tuple[str, ...] = ()
     households: bool = False
     persons: bool = False
+    structure: bool = False
     rounded: dict[str, float] = Field(default_factory=dict)
 
     def __init__(self, columns: Iterable[str] = (), **given: Any) -> None:
@@ -370,6 +372,13 @@ class Synthetic(_Disclosed):
             "missing": "values that were missing were filled in",
         }[self.kind]
         many = "1 copy" if self.copies == 1 else f"{self.copies} copies, numbered in the column copy"
+        if self.structure:
+            return (
+                f"{', '.join(self.columns)}: names and kinds alone, with ranges and categories that are the plan's or "
+                f"stand for any; no row is a person's. There {'is' if self.copies == 1 else 'are'} {many}. Write and "
+                "try programs with these data, and have them run on the true data by whoever holds them: no estimate "
+                "from these means anything."
+            )
         rounded = _in_multiples(self.rounded, self.columns)
         size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
         where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""

@@ -8,6 +8,8 @@ from typing import Any, overload
 
 import polars as pl
 
+from sfumato.data.support import Support
+
 __all__ = ["Finding", "Findings"]
 
 
@@ -83,6 +85,8 @@ class Findings(Sequence[Finding]):
         What could not be measured, and why.
     classes
         By group of findings the columns whose combinations it looks at, where they are known.
+    supports
+        What synthetic copies support, where that was asked for; else None.
 
     Examples
     --------
@@ -94,6 +98,7 @@ class Findings(Sequence[Finding]):
     lines: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    supports: tuple[Support, ...] | None = field(default=None, compare=False, repr=False)
 
     @overload
     def __getitem__(self, index: int) -> Finding: ...
@@ -145,8 +150,9 @@ class Findings(Sequence[Finding]):
         return all(f.ok is not False for f in self)
 
     def to_plain(self) -> dict[str, Any]:
-        """The JSON form: every finding, and notes."""
-        return {"findings": [f.to_plain() for f in self], "notes": list(self.notes)}
+        """The JSON form: every finding, notes, and grades where they were asked for."""
+        graded = {} if self.supports is None else {"supports": [one.to_plain() for one in self.supports]}
+        return {"findings": [f.to_plain() for f in self], "notes": list(self.notes), **graded}
 
     def tidy(self) -> pl.DataFrame:
         """A frame with the ten fixed columns, one row a finding."""

@@ -30,6 +30,10 @@ ROWS_ALIKE = (
     "These intervals take rows for independent, and rows of one person are alike: they are too narrow. Give the "
     "column of persons as `cluster`."
 )
+STRUCTURE = (
+    "These data hold names and kinds alone (`method: structure`) and nothing of the people: no estimate means "
+    "anything. Have the program run on the true data by whoever holds them."
+)
 OTHER_TERMS = (
     "The copies do not have the same coefficients: a category of the model is not in all of them. Take rare categories "
     "together, or leave the term out."
@@ -70,7 +74,7 @@ def fit_copies(
     fits = [one(copy, rest) for copy in _apart(frame, told.copies)]
     if any(fit.terms != fits[0].terms for fit in fits):
         raise DataError(OTHER_TERMS)
-    both = _together(fits, _combined(fits, rule, told), rule)
+    both = _together(fits, _combined(fits, rule, told), rule, structure=told.structure)
     apart = told.persons and both.se_rule != "CR1" and not both.variance  # no clusters, and no effects of groups
     return replace(both, notes=(*both.notes, ROWS_ALIKE)) if apart else both
 
@@ -113,7 +117,7 @@ def _apart(frame: pl.DataFrame, copies: int) -> Sequence[pl.DataFrame]:
     return [frame.filter(pl.col(COPY) == number + 1).drop(COPY) for number in range(copies)]
 
 
-def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
+def _together(fits: Sequence[Fit], both: Combined, rule: Rule, *, structure: bool = False) -> Fit:
     """The first copy's fit with the estimates of all."""
     first = fits[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,7 +127,8 @@ def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
     np.fill_diagonal(covariance, both.se**2)
     many = len(fits)
     copies = "1 synthetic copy" if many == 1 else f"{many} synthetic copies"
-    notes = [f"Combined from {copies} by the rule {rule!r}: {_SAYS[rule]}."]
+    notes = [STRUCTURE] if structure else []
+    notes += [f"Combined from {copies} by the rule {rule!r}: {_SAYS[rule]}."]
     notes += [WALD] if any(fit.profile is not None for fit in fits) else []
     notes += [note for fit in fits for note in fit.notes if fit.second is None or note != fit.second.said]
     return replace(

@@ -39,6 +39,7 @@ from sfumato.release.named import Named
 from sfumato.release.pairing import Align, pair_tables
 from sfumato.release.prepared import Prepared
 from sfumato.release.secret import Secret
+from sfumato.release.supports import refuse_supports, with_supports
 
 __all__ = ["compare", "h_rank", "risk", "risk_of_scan"]
 
@@ -376,15 +377,19 @@ def compare(
     plan: Plan | None = None,
     how: Measuring | None = None,
     disclosure: Disclosure | None = None,
+    supports: bool = False,
     secret: Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
 
     Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
-    which a note says. Synthetic copies are compared one by one. Parameters as in `risk`.
+    which a note says. Synthetic copies are compared one by one, and `supports` has grades added. Parameters as in
+    `risk`.
     """
     told = disclosure.synthetic if disclosure is not None else None
+    if supports:
+        refuse_supports(told)
     if disclosure is not None and told is not None:
         given: dict[str, Any] = {"columns": columns, "by": by, "plan": plan, "how": how, "secret": secret}
         given |= {"told": disclosure}
@@ -397,7 +402,11 @@ def compare(
         compared = [_compared(before, copy, **given) for copy in apart(after, disclosure)]
         copies = Copies(tuple(one.subject.two for one in compared), told.kind == "partial")
         each = [lambda part, one=one: one.measured(part, copies) for one in compared]
-        return over_copies(each, disclosure, progress, only_loss=True)
+        found = over_copies(each, disclosure, progress, only_loss=True)
+        if not supports:
+            return found
+        others = [name for part in disclosure.without_synthetic for name in part.columns]
+        return with_supports(found, copies, told, others, how or Measuring())
     return _compared(before, after, columns, by, record, align, plan, how, secret, Disclosure()).measured(progress)
 
 

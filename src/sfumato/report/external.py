@@ -55,6 +55,8 @@ _GROUPS = frozenset(
 _SMALL_RUNGS = (2, 3, 5)
 _FEWEST = 3
 """A mean over fewer variables is nearly a figure of one of them, from which counts of the original follow."""
+STRUCTURE = "The data hold names and kinds alone, and nothing of the people: no figure is given that compares both."
+"""What is said in place of figures."""
 _NOTES = frozenset({FRACTION})
 """Notes without which published figures would mislead; they hold nothing from the data. Others say so of themselves."""
 
@@ -94,11 +96,14 @@ def external(report: Report) -> Report:
     """
     if not report.internal:
         return report
-    pictures = tuple(p for picture in report.pictures if (p := picture.external()) is not None)
+    synthetic = report.disclosure.synthetic
+    structure = synthetic is not None and synthetic.structure
+    pictures = () if structure else tuple(p for picture in report.pictures if (p := picture.external()) is not None)
+    found = _of_structure(report.findings) if structure else _findings(report.findings, _coefficient_names(report))
     return replace(
         report,
         steps=tuple(StepDone(step.do, step.masks, step.sentence, coarsens=step.coarsens) for step in report.steps),
-        findings=_findings(report.findings, _coefficient_names(report)),
+        findings=found,
         plan_yaml="",
         warnings=published(report.warnings),
         pictures=pictures,
@@ -151,6 +156,11 @@ def _findings(findings: Findings, names: Mapping[str, str | None]) -> Findings:
     kept = [line for line in public.values() if line is not None]
     left_out = [line for line, shown in public.items() if shown is None]
     return Findings((*kept, *_verdicts(left_out, kept)), _notes(findings.notes))
+
+
+def _of_structure(findings: Findings) -> Findings:
+    """Whether limits hold, and no figure: beside columns whose law everybody knows it would be one of the original."""
+    return Findings(tuple(_verdicts(findings, ())), (STRUCTURE,))
 
 
 def _notes(notes: Iterable[str]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ __all__ = [
     "findings",
     "findings_of",
     "findings_of_copies",
+    "ratios_of_copies",
     "table_ratios",
     "tables",
 ]
@@ -297,14 +298,11 @@ def findings_of_copies(both: Cells, among: Callable[[Columns], Floats | None]) -
         weighed = np.zeros((2, len(of)))
         notes += [ONE_COPY.format(measure="table_ratio")] if usual_u is None else []
     else:
-        rows = both.n + both.m
-        apart, free = both.spread(of)
-        usual = rows * expected_of_copies(1.0, both.n, both.m) * usual_u
+        values, apart, usual, free = _beside_copies(both, of, usual_u)
         none = [
             " × ".join(both.names[j] for j in own) for own, a, e in zip(of, apart, usual, strict=True) if a > _NONE > e
         ]
         notes += [UNMOVED.format(measure="table_ratio", what=", ".join(none))] if none else []
-        values = [_beside(a, e) if k else None for a, e, k in zip(apart, usual, free, strict=True)]
         weighed = np.stack([apart, usual]) / np.maximum(free, 1.0)
     lines: list[Finding] = []
     for group, many in ((ONE_WAY, 1), (TWO_WAY, 2)):
@@ -315,6 +313,30 @@ def findings_of_copies(both: Cells, among: Callable[[Columns], Floats | None]) -
         named = (" × ".join(both.names[j] for j in of[t]) for t in own)
         lines += [Finding("table_ratio", name, group, value=values[t]) for name, t in zip(named, own, strict=True)]
     return Findings(tuple(lines), tuple(notes))
+
+
+def ratios_of_copies(both: Cells, of: Columns, usual_u: Floats) -> list[float | None]:
+    """As `table_ratios`, where some values of true people were drawn: beside what copies differ by.
+
+    Parameters
+    ----------
+    both
+        The original and one copy.
+    of
+        For each table the numbers of its columns.
+    usual_u : ndarray of float64, shape (t,)
+        From `among_copies`.
+    """
+    return _beside_copies(both, of, usual_u)[0]
+
+
+def _beside_copies(both: Cells, of: Columns, usual_u: Floats) -> tuple[list[float | None], Floats, Floats, Floats]:
+    """The ratios; how far tables are apart, how far chance brings them, and their cells less one."""
+    rows = both.n + both.m
+    apart, free = both.spread(of)
+    usual = np.asarray(rows * expected_of_copies(1.0, both.n, both.m) * usual_u)
+    values = [_beside(a, e) if k else None for a, e, k in zip(apart, usual, free, strict=True)]
+    return values, apart, usual, free
 
 
 def _beside(apart: float, usual: float) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -68,13 +69,15 @@ class Ruled:
 
     def broken(self, frame: pl.DataFrame, codebook: Codebook) -> int:
         """How many records of a table break it."""
+        return int(self.breaking(frame, codebook).sum())
+
+    def breaking(self, frame: pl.DataFrame, codebook: Codebook) -> Flags:
+        """Which records of a table break it."""
         wanted = pl.Series(self.column, [self.value], dtype=frame.schema[self.column], strict=False)
         holds = self.condition.polars(codebook, frame.schema).fill_null(False).cast(pl.Boolean)
-        return (
-            frame.select(holds.alias("holds"), pl.col(self.column).ne_missing(wanted.first()).alias("other"))
-            .filter("holds", "other")
-            .height
-        )
+        other = pl.col(self.column).ne_missing(wanted.first())
+        told = frame.select(holds.alias("holds"), other.alias("other"))
+        return np.asarray((told["holds"] & told["other"]).to_numpy())
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,9 @@ class Synthesis:
     orders, lookups
         What is kept; lookups with their values, once the data are seen.
     """
+
+    structure: ClassVar[bool] = False
+    """Whether nothing of the data is drawn from."""
 
     method: str
     columns: tuple[str, ...]
@@ -288,6 +294,16 @@ class Synthesis:
         lookups = tuple(lookup.learnt(frame) for lookup in self.lookups)
         strength = "|".join((self.strength, *(lookup.digest for lookup in lookups)))
         return replace(self, lookups=lookups, strength=strength)
+
+    def like(self, frame: pl.DataFrame, codebook: Codebook) -> pl.DataFrame:
+        """A table without rows, as the copies of one are.
+
+        Parameters
+        ----------
+        frame, codebook
+            Such a table, and what is known of it.
+        """
+        return frame
 
     def fit(self, name: str) -> Fit:
         """How the model of a column is fitted, whatever table it is in."""

@@ -25,6 +25,7 @@ from sfumato.methods.synthesise.keep import Kept, in_order, in_turn, read
 from sfumato.methods.synthesise.lookup import Lookup
 from sfumato.methods.synthesise.ordered import Order
 from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
+from sfumato.methods.synthesise.structure import Structure
 
 __all__ = ["Rule", "Synthesise"]
 
@@ -220,7 +221,17 @@ class Synthesise(Method):
             raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
         if self.where != MISSING and self.sweeps != SWEEPS:
             raise ValueError("`sweeps` is for missing cells: `where: missing`")
+        if self._structure and (senseless := [name for name in _OF_MODELS if self._says(name)]):
+            out = ", ".join(f"`{name}`" for name in senseless)
+            raise ValueError(f"`method: structure` draws from no model of the data: leave {out} out")
         return self
+
+    @property
+    def _structure(self) -> bool:
+        return self.method == "structure"
+
+    def _says(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True))
 
     def kind(self, codebook: Codebook) -> Replaces:
         """Whether all columns are synthetic, some, or missing cells alone."""
@@ -332,6 +343,8 @@ class Synthesise(Method):
             problems.append("`rows` is for copies of all columns; here the records are the original's")
         problems += list(self._household_problems(codebook, named))
         problems += list(self._person_problems(codebook, named))
+        if self._structure and self.kind(codebook) != "full":
+            problems.append("`method: structure` is of all columns, for it tells of none: say `columns: all`")
         if self.kind(codebook) != "full" or (self.proper and self._whole is None):
             problems += unit_problems(self.name, codebook)
         return problems
@@ -377,7 +390,11 @@ class Synthesise(Method):
             yield "there is no column to draw"
         for name in (n for n in named if n in codebook):
             role, kind = codebook[name].role, codebook[name].kind
-            if role == Role.HOUSEHOLD and self._whole is None:
+            if self._structure and (role not in _NO_PART):
+                continue
+            if self._structure:
+                yield f"column {name!r} has role {role}, and `method: structure` invents no ids: drop it before"
+            elif role == Role.HOUSEHOLD and self._whole is None:
                 yield (
                     f"column {name!r} has role household: say `households: true` to draw whole households, or drop it "
                     "before"
@@ -461,6 +478,8 @@ class Synthesise(Method):
                 new[name] = Variable(role=variable.role, kind=Kind.INTEGER)
             elif kind == "missing" and name in named:
                 new[name] = variable.model_copy(update={"missing": ()})
+            elif self._structure:  # a multiple would be of other numbers, and a format may tell how long values are
+                new[name] = variable.model_copy(update={"multiple": None, "format": None})
             else:
                 new[name] = variable
         for name, formula in self.derived.items():
@@ -476,7 +495,7 @@ class Synthesise(Method):
 
     def _making(self, codebook: Codebook) -> Making:
         formulas = {n: parse(formula) for n, formula in self.derived.items()}
-        synthesis = Synthesis(
+        synthesis = (Structure if self._structure else Synthesis)(
             self.name,
             self._named(codebook),
             self._given(codebook),
@@ -506,7 +525,7 @@ class Synthesise(Method):
         whole = None if self._whole is None else codebook.the(self._whole)
         return Making(*given) if whole is None else MakingHouseholds(*given, whole, self.head, self.time)
 
-    def _model(self, column: str) -> Models:
+    def _model(self, column: str) -> Methods:
         return self.method if isinstance(self.method, str) else self.method.get(column, "cart")
 
     @property
@@ -538,4 +557,6 @@ class Synthesise(Method):
 
 
 _NO_PART = (*IDS, Role.IDENTIFIER)
+_OF_MODELS = ("where", "by", "predictors", "min_leaf", "smooth", "proper", "households", "persons")
+"""Parameters without a meaning where nothing is drawn from the data."""
 _KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DATE}

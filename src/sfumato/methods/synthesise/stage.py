@@ -107,14 +107,16 @@ class Making:
         """What is disclosed, and how often the original breaks rules."""
         records = int(answers[0].item(0, COUNT))
         ratio = (self.rows or records) / records if records and self.kind == "full" else 1.0
+        structure = self.synthesis.structure
         steps = column_steps(answers[-1].iter_rows(named=True)) if self._between else {}
         told = Synthetic(
             columns=(*self.synthesis.columns, *(name for name, _ in self.derived)),
             kind=self.kind,
             copies=self.synthesis.copies,
-            ratio=float(f"{ratio:.3g}"),
+            ratio=1.0 if structure else float(f"{ratio:.3g}"),  # which would tell how many records there are
             proper=self.synthesis.proper,
             by=self.by,
+            structure=structure,
             rounded=steps,
         )
         broken: Counter[str] = Counter()
@@ -154,7 +156,8 @@ class Making:
             return batch
         made = {*self.synthesis.given, *self.synthesis.columns, *self.by, *self._new_ids}
         ids = [pl.col(n).cast(pl.Int64) for n in self._new_ids]
-        return batch.select(n for n in batch.columns if n in made).with_columns(ids)
+        out = batch.select(n for n in batch.columns if n in made).with_columns(ids)
+        return self.synthesis.like(out, self.codebook)
 
     @property
     def _new_ids(self) -> tuple[str, ...]:
