@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.data.codebook import Variable
 from sfumato.data.disclosure import Synthetic
 from sfumato.data.finding import Findings
 from sfumato.data.support import Support
@@ -53,7 +54,7 @@ def test_each_variable_pair_and_term_of_a_release_has_a_grade(released):
     assert variables == [("sex",), ("age",), ("code",), ("label",), ("pay",)]
     assert sum(one.what == "pair" for one in found.supports) == 10
     terms = [one.term for one in found.supports if one.what == "term"]
-    assert terms == ["Intercept", "sex[T.m]", "C(code)[T.2]", "C(code)[T.3]", "C(code)[T.4]", "age"] or "age" in terms
+    assert sorted(terms) == ["C(code)[T.2]", "C(code)[T.3]", "C(code)[T.4]", "Intercept", "age", "sex[T.m]"]
     assert next(one for one in found.supports if one.term == "age").grade == "supported"
     plain = found.to_plain()
     assert set(plain) == {"findings", "notes", "supports"}
@@ -103,12 +104,36 @@ def test_structure_supports_nothing_and_fits_warn(released):
 
 
 @pytest.mark.slow
+def test_what_the_file_names_is_not_told_by_structure(tmp_path):
+    """Labels of Stata are often made of the categories that occur, and its letters stand for those that do."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    n = 60
+    rows = {"town": [k % 3 for k in range(n)], "pay": ["a" if k == 7 else float(k) for k in range(n)]}
+    named = {"town": {0: "Ely", 1: "York", 2: "Bath"}, "pay": {"a": "died"}}
+    there = pl.DataFrame({"town": rows["town"], "pay": pl.Series(rows["pay"], dtype=pl.Object)}).to_pandas()
+    pyreadstat.write_dta(there, tmp_path / "in.dta", variable_value_labels=named, missing_user_values={"pay": ["a"]})
+    step = {"do": "synthesise", "columns": "all", "copies": 1, "method": "structure"}
+    plan = sf.Plan.model_validate({"title": "t", "variables": {"town": {"role": "key"}}, "steps": [step]})
+    release = sf.protect(plan, tmp_path / "in.dta", secret=SECRET)
+    release.write(tmp_path / "out", force=True)
+    assert set(release.frame["town"]) == {1, 2, 3}
+    assert release.data.codebook["town"].kind == "categorical"
+    assert release.frame["pay"].max() < 101
+    for path in (tmp_path / "out").iterdir():
+        held = path.read_bytes()
+        assert not [word for word in (b"Ely", b"York", b"Bath", b"died") if word in held]
+    own = Variable(kind="categorical", labels={5: "north", 6: "south"})
+    told = plan.model_copy(update={"variables": {"town": own}})
+    assert set(sf.protect(told, tmp_path / "in.dta", secret=SECRET).frame["town"]) == {5, 6}
+
+
+@pytest.mark.slow
 def test_the_public_report_of_structure_has_no_figure_of_the_data(released):
     """A change in standard deviations would give back mean and spread, beside a law that everybody knows."""
     public = external(released["structure"][0].report)
     assert not public.pictures
     assert all(line.value is None and line.baseline is None for line in public.findings)
-    assert external(released["full"][0].report).findings.select("mean")
+    assert any(line.value is not None for line in external(released["full"][0].report).findings)
 
 
 @pytest.mark.parametrize("told", [None, Synthetic(columns=("a",), kind="missing", copies=2)])

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from sfumato.api.read import read_whole
+from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
@@ -56,9 +57,10 @@ def compare(
     0.0
     """
     first, second = read_whole(before, "Comparing two tables"), read_whole(after, "Comparing two tables")
-    told = None
+    told, book = None, Codebook()
     if (papers := papers_of(second)) is not None and papers.disclosure.synthetic is not None:
         second, told = as_planned(second, papers)
+        book = Codebook({papers.names.get(n, n): variable for n, variable in papers.codebook.items()})
     chosen = plan_for(plan, table, second, first)
     if crosswalk is not None:
         ids = read_whole(crosswalk, "A crosswalk").frame
@@ -73,7 +75,7 @@ def compare(
         plan=chosen,
         how=Measuring(model=model, family=family),
         disclosure=told,
-        supports=supports,
+        supports=book if supports else None,
         secret=Secret.known(secret),
         progress=progress,
     )

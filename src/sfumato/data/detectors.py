@@ -162,7 +162,7 @@ def _health_number(f: Facts) -> Seeming | None:
 def _digits(f: Facts) -> pl.Series:
     """The values looked at; whole numbers that were read as decimal ones (9434765919.0) without what that added."""
     if f.dtype.is_float():
-        return f.distinct.cast(pl.Int64).sort().head(f.looking.sample).cast(pl.String)
+        return f.distinct.cast(pl.Int64, strict=False).drop_nulls().sort().head(f.looking.sample).cast(pl.String)
     return f.sample.str.replace(r"\.0+$", "")
 
 

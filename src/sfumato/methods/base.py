@@ -232,6 +232,11 @@ class Method(Described):
         return False
 
     @property
+    def hides_categories(self) -> bool:
+        """Whether no category leaves that the plan does not name, not even where the data's file names it."""
+        return False
+
+    @property
     def counts_records(self) -> bool:
         """Whether it takes what enough records share for what enough people share."""
         return False

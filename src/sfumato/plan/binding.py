@@ -154,6 +154,7 @@ def _numbered(plan: Plan, data: PolarsDataset, released: bool) -> PolarsDataset:
     """The data with the plan's codebook and the run's own record numbers."""
     frame = plan.read(data.frame)
     book = plan.codebook(frame, data.codebook)
+    frame = gaps(frame, book)  # those of the file, where its codes are not told
     refuse_together(
         lambda: plan.check(book, released=released),
         lambda: plan.check_kinds(frame),

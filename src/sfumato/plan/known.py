@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
-from sfumato.data.codebook import Missing, Variable
+from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.extended import shown
 from sfumato.data.files.infer import infer
 from sfumato.data.roles import Kind
 
-__all__ = ["merged", "unfit"]
+__all__ = ["merged", "nameless", "unfit"]
 
 
 def unfit(values: pl.Series, variable: Variable) -> str | None:
@@ -44,6 +46,25 @@ def merged(said: Variable | None, known: Variable) -> Variable:
     of_file = known.missing if said.missing_from_file else ()
     update |= {"missing": _joined(said.missing, of_file), "missing_from_file": True}
     return known.model_copy(update=update)
+
+
+def nameless(book: Codebook, said: Mapping[str, Variable]) -> Codebook:
+    """A codebook whose categories are those that the plan names alone; missing codes of the file are plain gaps.
+
+    Examples
+    --------
+    >>> told = nameless(Codebook({"ward": Variable(labels={1: "Ely"}, missing=[-9])}), {})["ward"]
+    >>> told.labels, told.missing
+    ({}, (Missing(code=-9, low=None, high=None, label=None, gap=True),))
+    """
+    return Codebook({name: _nameless(variable, said.get(name, Variable())) for name, variable in book.items()})
+
+
+def _nameless(variable: Variable, said: Variable) -> Variable:
+    own = {(m.code, m.low, m.high): m for m in said.missing}
+    of_file = {"gap": True, "label": None}
+    codes = tuple(own.get((m.code, m.low, m.high), m.model_copy(update=of_file)) for m in variable.missing)
+    return variable.model_copy(update={"labels": said.labels, "order": said.order, "missing": codes})
 
 
 def _joined(said: tuple[Missing, ...], known: tuple[Missing, ...]) -> tuple[Missing, ...]:

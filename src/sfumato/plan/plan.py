@@ -41,7 +41,7 @@ from sfumato.measures.registry import figures
 from sfumato.methods.base import Method
 from sfumato.plan.amounts import no_amounts
 from sfumato.plan.earlier import EarlierRelease
-from sfumato.plan.known import merged, unfit
+from sfumato.plan.known import merged, nameless, unfit
 from sfumato.plan.knows import Knows, knows_problems
 from sfumato.plan.limits import Limit, no_measure
 from sfumato.plan.reading import read
@@ -351,15 +351,13 @@ class Plan(Described):
         return hashlib.sha256(self.to_yaml().encode()).hexdigest()
 
     def codebook(self, frame: Columns, known: Codebook) -> Codebook:
-        """What is known about the variables of a table: the plan's word first, then the file's.
-
-        A kind that both leave open is told from the data.
-        """
+        """What is known of variables: the plan's word first, then the file's; kinds left open from the data."""
         both = {n: merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
         for n, hierarchy in ((n, h) for found in self._hierarchies.values() for n, h in found.items()):
             if n in both:
                 both[n] = both[n].model_copy(update={"hierarchy": hierarchy.to_variable()})
-        return sniff_kinds(frame, Codebook(both))
+        book = sniff_kinds(frame, Codebook(both))
+        return nameless(book, self.variables) if any(step.hides_categories for step in self.steps) else book
 
     def check_kinds(self, frame: Columns) -> None:
         """Refuse kinds that the plan states and the data do not have.

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffled, Swapped, Synthetic
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
@@ -377,18 +378,18 @@ def compare(
     plan: Plan | None = None,
     how: Measuring | None = None,
     disclosure: Disclosure | None = None,
-    supports: bool = False,
+    supports: Codebook | None = None,
     secret: Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
 
     Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
-    which a note says. Synthetic copies are compared one by one, and `supports` has grades added. Parameters as in
-    `risk`.
+    which a note says. Synthetic copies are compared one by one; with `supports`, what their release says of its
+    variables, grades are added. Parameters as in `risk`.
     """
     told = disclosure.synthetic if disclosure is not None else None
-    if supports:
+    if supports is not None:
         refuse_supports(told)
     if disclosure is not None and told is not None:
         given: dict[str, Any] = {"columns": columns, "by": by, "plan": plan, "how": how, "secret": secret}
@@ -403,10 +404,10 @@ def compare(
         copies = Copies(tuple(one.subject.two for one in compared), told.kind == "partial")
         each = [lambda part, one=one: one.measured(part, copies) for one in compared]
         found = over_copies(each, disclosure, progress, only_loss=True)
-        if not supports:
+        if supports is None:
             return found
         others = [name for part in disclosure.without_synthetic for name in part.columns]
-        return with_supports(found, copies, told, others, how or Measuring())
+        return with_supports(found, copies, supports, told, others, how or Measuring())
     return _compared(before, after, columns, by, record, align, plan, how, secret, Disclosure()).measured(progress)
 
 

@@ -15,6 +15,7 @@ from sfumato.draws import PUBLIC, Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.plan.plan import Plan
+from sfumato.plan.reading import gaps
 from sfumato.release.named import Named
 from sfumato.release.package.papers import papers_of
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
@@ -58,6 +59,7 @@ class Prepared:
         before = replace(before, frame=plan.read(before.frame))
         after = after if after is None else replace(after, frame=plan.read(after.frame))
         book = plan.codebook(before.frame, before.codebook)
+        before = replace(before, frame=gaps(before.frame, book))  # those of the file, where its codes are not told
         if plan.steps:
             plan.check(book)
         plan.check_kinds(before.frame)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Synthetic
 from sfumato.data.finding import Findings
 from sfumato.data.formula import parse_formula
@@ -65,7 +66,9 @@ def refuse_supports(told: Synthetic | None) -> None:
         raise DataError(STRUCTURE)
 
 
-def with_supports(found: Findings, copies: Copies, told: Synthetic, others: Sequence[str], how: Measuring) -> Findings:
+def with_supports(
+    found: Findings, copies: Copies, book: Codebook, told: Synthetic, others: Sequence[str], how: Measuring
+) -> Findings:
     """Add grades to what was measured.
 
     Parameters
@@ -74,6 +77,8 @@ def with_supports(found: Findings, copies: Copies, told: Synthetic, others: Sequ
         What was measured.
     copies
         The original beside each copy.
+    book
+        What the release says of its variables: ids and weights have no grades, and missing codes are no values.
     told
         What the release discloses of them.
     others
@@ -86,12 +91,18 @@ def with_supports(found: Findings, copies: Copies, told: Synthetic, others: Sequ
     FormulaError, DataError
         Where the model cannot be fitted to the original.
     """
-    copies = replace(copies, pairs=tuple(pair.tables for pair in copies.pairs))
+    copies = replace(copies, pairs=tuple(_as_described(pair.tables, book) for pair in copies.pairs))
     supports, notes = supports_of_tables(copies)
     if how.model is not None:
         terms, more = _terms(copies.pairs, told, others, how.model, how.family or "linear")
         supports, notes = [*supports, *terms], [*notes, *more]
     return replace(found, supports=tuple(supports), notes=(*found.notes, *notes))
+
+
+def _as_described(pair: Pair, book: Codebook) -> Pair:
+    """A pair as analysts take it, who read what the release says of its variables."""
+    both = {n: book.get(n, variable) for n, variable in pair.codebook.items()}
+    return replace(pair, codebook=Codebook(both))
 
 
 def _terms(

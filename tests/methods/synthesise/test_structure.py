@@ -178,10 +178,11 @@ def test_ranges_are_the_plans_else_a_power_of_ten(values, variable, ends):
 
 
 def test_of_few_values_nothing_is_learnt():
-    few = survey(19).with_columns(pay=pl.lit(5e6), born=pl.date(1902, 1, 1))
+    few = survey(19).with_columns(pay=pl.lit(5e6), born=pl.date(1902, 1, 1), sex=pl.lit(None, dtype=pl.String))
     out = made(few).after.frame
     assert out["pay"].max() <= 100
     assert out["born"].dt.year().is_between(2000, 2009).all()
+    assert not out["sex"].has_nulls()
 
 
 def test_rows_are_as_many_as_the_plan_says_and_the_ratio_is_not_told():

@@ -300,6 +300,11 @@ class Synthesise(Method):
         return (Role.RECORD,) if self._whole is None else (Role.RECORD, self._whole)
 
     @property
+    def hides_categories(self) -> bool:
+        """Labels and missing codes of a file are often those that occur in it."""
+        return self._structure
+
+    @property
     def counts_records(self) -> bool:
         """Leaves of members may be of one household."""
         return self.households
@@ -479,7 +484,8 @@ class Synthesise(Method):
             elif kind == "missing" and name in named:
                 new[name] = variable.model_copy(update={"missing": ()})
             elif self._structure:  # a multiple would be of other numbers, and a format may tell how long values are
-                new[name] = variable.model_copy(update={"multiple": None, "format": None})
+                codes = tuple(code for code in variable.missing if not code.gap)
+                new[name] = variable.model_copy(update={"multiple": None, "format": None, "missing": codes})
             else:
                 new[name] = variable
         for name, formula in self.derived.items():

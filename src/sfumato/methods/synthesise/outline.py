@@ -24,7 +24,7 @@ __all__ = ["Outline", "outline_of", "type_of"]
 Floats = NDArray[np.float64]
 
 _FEWEST = 20
-"""Of fewer values nothing is learnt."""
+"""Of fewer values nothing is learnt, and of fewer records nothing about gaps."""
 _MIDDLE = 0.05, 0.95
 _UNKNOWN_POWER, _UNKNOWN_YEARS = 2, (2000, 2009)
 """What stands for the size of numbers, and for years, where nothing is learnt."""
@@ -106,7 +106,8 @@ def outline_of(column: pl.Series, codebook: Codebook, wanted: Sequence[Scalar | 
     variable = codebook[name] if name in codebook else Variable()
     dtype = type_of(column.dtype, variable)
     missing = column.to_frame().select(codebook.missing(name, column.dtype)).to_series()
-    share = math.floor(10 * (missing.mean() or 0.0) + 0.5) / 10  # type: ignore[operator]
+    few = len(column) < _FEWEST
+    share = 0.0 if few else math.floor(10 * (missing.mean() or 0.0) + 0.5) / 10  # type: ignore[operator]
     codes = list(_codes(variable, dtype))
     gaps: list[object] = (codes or [None]) if share else []
     more = [value for value in _typed(wanted, dtype, none=True) if value not in gaps]
