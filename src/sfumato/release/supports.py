@@ -116,7 +116,7 @@ def _terms(
     masked = [name for name in formula.columns if name in others]
     notes += [PLAIN.format(columns=", ".join(masked))] if masked else []
     found, more = supports_of_terms(pairs, formula, family, first, fitted)
-    return found, [*notes, *more]
+    return found, more or notes
 
 
 def _combined(

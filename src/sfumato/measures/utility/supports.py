@@ -56,7 +56,7 @@ ONE_COPY = (
 )
 NO_TERMS = (
     "Terms have no grades: the model has no finite estimates in the original, or fewer than {fewest} records have "
-    "another outcome than the commonest."
+    "another outcome than the commonest. Leave out what tells the outcome, or take rare categories together."
 )
 
 
