@@ -17,6 +17,8 @@ _KEEPS_LAW = (
 """Steps whose own disclosure tells what they add to an earlier error."""
 _COPY_BY_COPY = ("drop", "recode", "derive")
 """Steps that look at single rows."""
+_LEARN_NOTHING = ("drop", "derive")
+"""Steps that disclose nothing of the data but what the plan says."""
 
 
 def sequence_problems(done: Sequence[Method], step: Method, codebook: Codebook) -> list[str]:
@@ -39,7 +41,13 @@ def sequence_problems(done: Sequence[Method], step: Method, codebook: Codebook) 
     >>> sequence_problems(done, Derive(column="age", formula="height"), Codebook({}))[0][:52]
     'it overwrites age, which recode coarsened: what is r'
     """
-    return [*_unmasked(done, step), *_untold(done, step), *_unkeyed(done, step, codebook), *_mixing(done, step)]
+    return [
+        *_unmasked(done, step),
+        *_untold(done, step),
+        *_unkeyed(done, step, codebook),
+        *_mixing(done, step),
+        *_learning(done, step),
+    ]
 
 
 def _mixing(done: Sequence[Method], step: Method) -> Iterator[str]:
@@ -48,6 +56,16 @@ def _mixing(done: Sequence[Method], step: Method) -> Iterator[str]:
         yield (
             f"it would take the copies of synthesise for one table: only {', '.join(_COPY_BY_COPY)} may follow. Put "
             "this step before it"
+        )
+
+
+def _learning(done: Sequence[Method], step: Method) -> Iterator[str]:
+    """What would be disclosed of the data beside copies that hold nothing of them: a variance of noise, say."""
+    others = dict.fromkeys(s.name for s in done if s.name not in _LEARN_NOTHING)
+    if step.hides_categories and others:
+        yield (
+            f"`method: structure` takes nothing from the data, and {', '.join(others)} before it would disclose "
+            f"something of them: leave it out (only {' and '.join(_LEARN_NOTHING)} may come before)"
         )
 
 

@@ -12,8 +12,11 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
+from sfumato.methods.drop import Drop
+from sfumato.methods.noise.method import Noise
 from sfumato.methods.synthesise.method import Synthesise
 from sfumato.methods.synthesise.outline import outline_of
+from sfumato.plan.sequence import sequence_problems
 from sfumato.release.run import run_steps
 
 BOOK = Codebook(
@@ -303,3 +306,12 @@ def test_it_is_of_all_columns_and_of_no_ids():
     assert [name in " ".join(said) for name in ("home", "who", "name")] == [True] * 3
     with pytest.raises(ValidationError):
         Synthesise(method={"age": "structure"})
+
+
+def test_no_step_before_it_may_disclose_anything():
+    steps = [Noise(columns=("age",), share=0.1), Drop(columns=("note",))]
+    step = Synthesise(method="structure")
+    [problem] = sequence_problems(steps, step, BOOK)
+    assert "noise before it would disclose" in problem
+    assert sequence_problems(steps[1:], step, BOOK) == []
+    assert sequence_problems(steps, Synthesise(), BOOK) == []
