@@ -58,3 +58,7 @@ def test_a_lone_nhs_number_is_one_where_its_name_says_so():
 
 def test_check_digits_of_nhs_numbers():
     assert nhs_check_digit(np.array([943476591, 401023213])).tolist() == [9, 7]
+
+
+def test_numbers_beyond_all_whole_ones_are_no_numbers_of_people():
+    assert looks_identifying(Facts(pl.Series("x", [1e300, 2e300]), Variable())) is None
