@@ -163,13 +163,21 @@ def test_what_masks_more_tells_less():
     assert strong.value < weak.value
 
 
-def test_without_ids_equal_rows_are_one_unit_of_a_rehearsal():
-    """Halves are of combinations of values; so must the reference be, or outsiders alone had equals in it."""
+def test_without_ids_equal_rows_fall_on_both_sides_of_a_rehearsal():
+    """Else nobody of the control would be equal to a member, and members would be told for that alone."""
     step = {"do": "synthesise", "columns": ["sex", "smoker", "bmi", "height", "asthma"], "copies": 1}
-    frame = pl.concat([FRAME.drop("id")] * 2)
+    frame = pl.concat([FRAME.drop("id").drop_nulls()] * 4)
     plan = Plan(variables={n: v for n, v in VARIABLES.items() if n != "id"}, steps=[step])
     book = plan.codebook(frame, Codebook()).replace(**{ROW: Variable()})
-    known = rehearse(plan, plan.steps, PolarsDataset(frame.with_row_index(ROW), book), Draws(SECRET)).known
-    for table, unit in zip((known.people, known.control), known.units, strict=True):
-        assert len(set(unit.tolist())) == table.n_unique()
-    assert not set(known.units[0].tolist()) & set(known.units[1].tolist())
+
+    def halves(table):
+        known = rehearse(plan, plan.steps, PolarsDataset(table.with_row_index(ROW), book), Draws(SECRET)).known
+        assert known.units is None
+        return known.people.sort(known.people.columns), known.control.sort(known.people.columns)
+
+    people, control = halves(frame)
+    distinct, both = frame.n_unique(), people.unique().join(control.unique(), on=people.columns).height
+    assert abs(both / distinct - 7 / 8) < 4 * (7 / 64 / distinct) ** 0.5  # 1 − 2 · .5⁴ of those with four rows
+    mixed = halves(frame.sample(fraction=1, shuffle=True, seed=1))
+    assert people.equals(mixed[0])
+    assert control.equals(mixed[1])

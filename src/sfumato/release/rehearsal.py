@@ -19,7 +19,7 @@ from sfumato.data.traces import keys_of
 from sfumato.draws import Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
-from sfumato.kernels.rows import row_hash
+from sfumato.kernels.rows import row_hash, singled
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known, whole_units
 from sfumato.measures.registry import measure_of
@@ -147,35 +147,31 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
 
 
 def _belonging(data: PolarsDataset, people: pl.Series, others: pl.Series) -> tuple[Words, Words] | None:
-    """Who belongs together among the rows of both sides, as the file says it; ids may have gone, or be new, since.
-
-    Without any id equal rows are one unit, as they are for the halves: else the reference would hold rows equal to
-    those of outsiders, and never one equal to a member's.
-    """
+    """Who belongs together among the rows of both sides, as the file says it; ids may have gone, or be new, since."""
     one, two = (
         pl.DataFrame(side).join(data.frame, on=ROW, how="left", maintain_order="left") for side in (people, others)
     )
-    found = whole_units(one, two, data.codebook)
-    if found is not None or any(not data.frame[column].null_count() for column in _ids(data)):
-        return found
-    words = pl.DataFrame({ROW: data.frame[ROW], "sfumato:unit": _units(data)})
-    one, two = (pl.DataFrame(side).join(words, on=ROW, how="left", maintain_order="left") for side in (people, others))
-    return one["sfumato:unit"].to_numpy(), two["sfumato:unit"].to_numpy()
+    return whole_units(one, two, data.codebook)
 
 
 def _half(data: PolarsDataset, draws: Draws) -> NDArray[np.bool_]:
-    """Who is in the half: a keyed draw for each household, else each record, else each combination of values."""
+    """Who is in the half: a keyed draw for each household, else each record."""
     word = draws.words(_units(data), Purpose("half"))[:, 0]
     return np.asarray(word < np.uint64(2**63))
 
 
 def _units(data: PolarsDataset) -> NDArray[np.uint64]:
+    """What the draws of records are keyed on: ids, else their values, with equal rows told apart by a number.
+
+    Equal rows are people whom nobody can tell apart. Were they all on one side, nobody of the control would be equal
+    to a member, and members would be told for that alone.
+    """
     for column in _ids(data):
         if not data.frame[column].null_count():
             return units(data.frame[column])
     columns = [n for n in data.columns if n != ROW and not data.frame.schema[n].is_nested()]
     (codes,), _ = categories([data.frame], columns, wildcard=False)
-    return np.asarray(row_hash(np.ascontiguousarray(codes.T.astype(np.float64))))
+    return singled(row_hash(np.ascontiguousarray(codes.T.astype(np.float64))))
 
 
 def _ids(data: PolarsDataset) -> Iterator[str]:

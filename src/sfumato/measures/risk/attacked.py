@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.draws import PUBLIC, Purpose, units
 from sfumato.kernels.linkers.keys import Keys
 from sfumato.kernels.linkers.reach import Apart, reaches
-from sfumato.kernels.rows import row_hash, scatter
+from sfumato.kernels.rows import row_hash, scatter, singled
 from sfumato.measures.known import Known, whole_units
 from sfumato.measures.risk.linkers.coding import Coded, categories, has_ids
 from sfumato.measures.risk.linkers.linkers import FEWEST
@@ -139,13 +138,7 @@ def _words(known: Known) -> tuple[Words, bool]:
     plain = [n for n in common if not any(table.schema[n].is_nested() for table in sides)]
     codes, _ = categories(sides, plain, wildcard=False)
     hashes = [row_hash(np.ascontiguousarray(part.T.astype(np.float64))) for part in codes]
-    return np.concatenate([scatter(each + _occurrence(each)) for each in hashes]), False
-
-
-def _occurrence(word: Words) -> Words:
-    """Which of its equals each is, 0, 1, …, spread over all words."""
-    number = pl.DataFrame({"word": word}).select(pl.int_range(pl.len()).over("word")).to_series()
-    return number.cast(pl.UInt64).to_numpy() * np.uint64(0x9E3779B97F4A7C15)
+    return np.concatenate([scatter(singled(each)) for each in hashes]), False
 
 
 def _first_half(word: Words, among: Bools, what: Purpose) -> Bools:
