@@ -99,6 +99,29 @@ def test_readers_go_by_what_is_disclosed(released):
     assert partly.of("k_anonymity").value is not None
 
 
+def told_alike(frame):
+    """Some copies as one table, of which as much is known as the release's papers say."""
+    return PolarsDataset(frame.drop("copy", "id"), BOOK.without("id"))
+
+
+@pytest.mark.slow
+def test_whoever_attacks_has_all_copies_together(released):
+    data, others = released["full"][1] / "data.csv", survey(600, seed=2).with_columns(pl.col("id") + 1000)
+    asked = {"align": "none", "control": others, "keys": ["sex", "age"], "sensitive": ["label"]}
+    found = sf.risk(PolarsDataset(survey(600), BOOK), protected=data, **asked)
+    pooled = sf.risk(PolarsDataset(survey(600), BOOK), protected=told_alike(pl.read_csv(data)), **asked)
+    for measure in ("membership", "inference"):
+        lines = {(f.variable, f.group, f.attack): f.value for f in found if f.measure == measure}
+        of_one_table = {(f.variable, f.group, f.attack): f.value for f in pooled if f.measure == measure}
+        assert len(lines) > 5
+        assert lines == pytest.approx(of_one_table, abs=1e-9)
+    assert sum("have all copies together" in note for note in found.notes) == 1
+    single = told_alike(pl.read_csv(data).filter(pl.col("copy") == 1))
+    alone = sf.risk(PolarsDataset(survey(600), BOOK), protected=single, **asked)
+    told = {"group": "auc", "attack": "nearest"}
+    assert found.of("membership", **told).value > alone.of("membership", **told).value
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_measures")
 def test_one_copy_has_no_number(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from sfumato.errors import DataError
 from sfumato.measures.copies import Copies
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
+from sfumato.measures.registry import figures
 from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
@@ -28,7 +29,7 @@ from sfumato.measures.subject import WIDE, Subject
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import classes_of, exposed, exposed_beside
 from sfumato.release.copies import NOBODYS as NOBODYS_ROWS
 from sfumato.release.copies import apart, over_copies
@@ -61,6 +62,9 @@ SEVERAL_COPIES = (
     f"The protected table numbers copies in a column {COPY!r}: what they tell is measured one by one. Leave the "
     "release's datapackage.json beside it, or give one copy without that column."
 )
+BESIDE_CONTROL = frozenset({"inference", "membership"})
+"""What rows that are nobody's tell beside a control."""
+ALL_COPIES = "Inference and membership are no means: intruders have all copies together."
 
 
 def risk(
@@ -81,6 +85,7 @@ def risk(
     how: Measuring | None = None,
     secret: Secret | None = None,
     also: Callable[[Subject], None] | None = None,
+    only: Set[str] | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table as it is, or of a protected table against its original.
@@ -119,6 +124,8 @@ def risk(
         The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined.
     also
         Called with what was measured, once it is.
+    only
+        Where rows are nobody's, only measures that give one of these figures.
 
     Raises
     ------
@@ -148,7 +155,7 @@ def risk(
             raise DataError(NEEDS_CONTROL)
         if COPY in protected.columns and COPY not in data.columns:
             raise DataError(SEVERAL_COPIES)
-        return _risk_of_nobodys(tables, record, named, how, control, told, progress)
+        return _risk_of_nobodys(tables, record, named, how, control, told, progress, also, only)
     record = tables.record(record)
     if align is None and tables.told_apart(record, secret):
         raise DataError(OTHER_IDS.format(record=record))
@@ -207,11 +214,25 @@ def _risk_of_copies(
     given |= {"align": "none", "disclosure": disclosure} if full else {"disclosure": disclosure.without_synthetic}
     copies, subjects = apart(protected, disclosure), list[Subject]()
     given |= {"also": subjects.append}
+    if full and len(copies) > 1:
+        given |= {"only": frozenset(figures()) - BESIDE_CONTROL}
     each = [lambda part, copy=copy: risk(data, copy, **given, progress=part) for copy in copies]
-    found = over_copies(each, disclosure, progress)
+    one_by_one, at_once = split(progress, [2.0, 1.0])
+    found = over_copies(each, disclosure, one_by_one)
     known = [subject.intruder for subject in subjects if subject.intruder is not None]
     how = subjects[0].how if subjects else Measuring()
-    return found if full else by_all_copies(found, known, how.intruding, how.missing)
+    if not full:
+        return by_all_copies(found, known, how.intruding, how.missing)
+    return found if len(copies) < 2 else found + _of_all_copies(subjects, known, given["plan"], at_once)
+
+
+def _of_all_copies(subjects: Sequence[Subject], copies: Sequence[Known], plan: Plan | None, part: Progress) -> Findings:
+    """What copies tell beside a control, whose rows are nobody's: intruders have all of them."""
+    rows = pl.concat([copy.released for copy in copies], how="vertical_relaxed")
+    subject = replace(subjects[0], intruder=replace(copies[0], released=rows))
+    found = measure(subject, part, "risk", BESIDE_CONTROL)
+    notes = tuple(n for n in found.notes if n != NO_CLASSES)
+    return _judged(Findings(found.lines, (*((ALL_COPIES,) if found.lines else ()), *notes)), plan or Plan())
 
 
 def _intruder(
@@ -244,6 +265,8 @@ def _risk_of_nobodys(
     control: PolarsDataset | None,
     told: Sequence[str],
     progress: Progress,
+    also: Callable[[Subject], None] | None,
+    only: Set[str] | None,
 ) -> Findings:
     """The risk of a table whose rows are nobody's: what it tells of its people beyond what it tells of others."""
     tables, notes = tables.comparable(named.keys, named.sensitive)
@@ -256,7 +279,9 @@ def _risk_of_nobodys(
         how=how,
         intruder=_intruder(tables, pair, record, named, control, told),
     )
-    found = measure(subject, progress, "risk")
+    found = measure(subject, progress, "risk", only)
+    if also is not None:
+        also(subject)
     rest = tuple(n for n in found.notes if n != NO_CLASSES)
     return _judged(Findings(found.lines, (NOBODYS, *notes, *rest)), tables.plan)
 
