@@ -21,7 +21,6 @@ from sfumato.measures.saying import listed
 from sfumato.methods.base import Method
 from sfumato.methods.coarsen_date import CoarsenDate
 from sfumato.methods.swap_households import SwapHouseholds
-from sfumato.methods.synthesise.method import Synthesise
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
 from sfumato.release.places import told_places
@@ -131,7 +130,8 @@ def _rows_apart(plan: Plan, before: Table) -> Iterator[str]:
     person = before.codebook.the(Role.PERSON)
     kinds = [(step.name, person in step.changes) for step in plan.steps]
     for i, step in enumerate(plan.steps):
-        if not isinstance(step, Synthesise) or not step.masks or step.persons or ("drop", True) not in kinds[:i]:
+        whole = Role.PERSON in step.keyed_on
+        if step.name != "synthesise" or not step.masks or whole or ("drop", True) not in kinds[:i]:
             continue
         if person is not None and (before.ask(Counts((person,)))[COUNT] > 1).any():
             yield (
