@@ -103,3 +103,23 @@ def test_numbers_of_synthetic_copies_can_be_tuned(name):
     knob = Parameter(f"steps.0.{name}", plan)
     assert knob.whole
     assert getattr(knob.tuned(20).steps[0], name) == 20
+
+
+@pytest.mark.parametrize(("name", "text", "value"), [("method", "parametric", "parametric"), ("smooth", "true", True)])
+def test_choices_of_synthetic_copies_can_be_tuned(name, text, value):
+    from sfumato.methods.synthesise.method import Synthesise
+
+    plan = Plan(steps=[Synthesise(columns="all", copies=1, min_leaf=7)])
+    knob = Parameter(f"steps.0.{name}", plan)
+    step = knob.tuned(knob.number(text)).steps[0]
+    assert (getattr(step, name), step.min_leaf) == (value, 7)
+    assert knob.tuned(0).steps[0] == plan.steps[0]
+    with pytest.raises(PlanError, match=f"steps.0.{name} is none of: "):
+        knob.number("forest")
+
+
+def test_choices_are_named_where_a_parameter_is_none():
+    from sfumato.methods.synthesise.method import Synthesise
+
+    with pytest.raises(PlanError, match="numbers of synthesise: .*min_leaf.*method, smooth"):
+        Parameter("steps.0.order", Plan(steps=[Synthesise(columns="all", copies=1)]))

@@ -26,7 +26,7 @@ def tune(
     data: Any,
     *,
     parameter: str,
-    range: tuple[float, float],
+    range: tuple[float, float] | tuple[str, str],
     table: str | None = None,
     limit: str | Limit | Sequence[str | Limit] | None = None,
     utility: str | Sequence[str] = (),
@@ -57,7 +57,8 @@ def tune(
     parameter
         `steps.<number from 0>.<parameter>`, with `.<column>` where the plan gives it by column.
     range
-        Lowest and highest value.
+        Lowest and highest value; of a choice (`method` and `smooth` of synthetic copies) two of its values, as the plan
+        writes them: `("cart", "parametric")`, `("false", "true")`.
     limit
         One limit or several, as text (`"h_rank[h<3] < 0.1"`, `"linkage_nearest[group=stratum] <= 0.2"`) or as the
         plan has them; by default the plan's own.

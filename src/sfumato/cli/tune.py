@@ -41,7 +41,10 @@ def tune(
     plan: Annotated[Path, typer.Argument(help="The plan.")],
     data: Annotated[Path, typer.Argument(help="The data file.")],
     parameter: Annotated[str, typer.Option(help="What is tuned: steps.<number from 0>.<parameter>[.<column>].")],
-    between: Annotated[str, typer.Option("--range", help="Lowest and highest value: 0.01:0.5.")],
+    between: Annotated[
+        str,
+        typer.Option("--range", help="Lowest and highest value: 0.01:0.5. Of a choice two values: cart:parametric."),
+    ],
     limit: Annotated[
         list[str] | None, typer.Option(help="What must hold, may be repeated. Else the plan's limits.")
     ] = None,
@@ -116,10 +119,12 @@ def tune(
     _tell(found, json)
 
 
-def _ends(text: str) -> tuple[float, float]:
-    """The two numbers of `0.01:0.5`."""
+def _ends(text: str) -> tuple[float, float] | tuple[str, str]:
+    """The two numbers of `0.01:0.5`, or the words of `cart:parametric`."""
     from sfumato.errors import FormulaError
 
+    if words := re.fullmatch(r"\s*([A-Za-z]\w*)\s*:\s*([A-Za-z]\w*)\s*", text):
+        return words[1], words[2]
     found = re.fullmatch(rf"\s*({_NUMBER})\s*:\s*({_NUMBER})\s*", text)
     if not found:
         raise FormulaError(f"{text!r} is no range. Give two numbers with a colon between, the lower first: 0.01:0.5")

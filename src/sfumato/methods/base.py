@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -207,6 +208,9 @@ class Method(Described):
     passes: ClassVar[int] = 1
     """How often it goes through all rows at most, for what it must know of them: its first stage, which may ask
     nothing, and those after it that ask."""
+
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """Parameters that are no numbers and can be tuned, each with its values as a plan writes them."""
 
     averages: ClassVar[bool] = False
     """Whether it averages the values of its columns, which must then be amounts and not codes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,21 +13,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Kind, Role
 from sfumato.data.unseen import seen
-from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.cell_suppression import Suppression, suppress_cells
 from sfumato.kernels.classes.missing_keys import count_with_missing
-from sfumato.plan.draft import head, id_lines, step_lines, variable_lines
+from sfumato.plan.draft import head, id_lines, refuse_betrayal, step_lines, unknown_lines, variable_lines
 from sfumato.plan.drafted import DraftedPlan, LeftOut
 from sfumato.plan.drafting import MOST_CELLS, SHARE, Steps, draft_steps
-from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import BETRAYS, OTHERS, Unknown, betrayed
 from sfumato.plan.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -121,7 +116,7 @@ def draft_by_keys(
     released = [g for g in guesses if g.name not in {one.column for one in left_out}]
     columns = [g.name for g in released if g.variable.role not in IDS]
     unknown = told.stated(columns, known)
-    _refuse_betrayal(unknown, frame, guesses)
+    refuse_betrayal(unknown, frame, guesses)
     nothing = _why_nothing(frame.height, known, columns, asked)
     lines = [
         *_left_out_lines([one for one in left_out if one.column in known], nothing),
@@ -129,7 +124,7 @@ def draft_by_keys(
         *variable_lines(guesses, {} if edited is None else edited.lines(guesses)),
         *step_lines(steps),
         *id_lines([g for g in released if g.variable.role in IDS], ()),
-        *_unknown_lines(unknown),
+        *unknown_lines(unknown),
         *_limit_lines(steps, asked),
     ]
     return DraftedPlan(
@@ -153,12 +148,6 @@ def _must_go(
     found = {g.name: why for g in guesses if (why := _why_it_goes(g, known, told)) is not None}
     empty = (g for g in guesses if g.name in known and Facts(frame.get_column(g.name), g.variable).values.is_empty())
     return found | {g.name: _EMPTY for g in empty if g.name not in found}
-
-
-def _refuse_betrayal(unknown: Sequence[Unknown], frame: pl.DataFrame, guesses: Sequence[Guess]) -> None:
-    book = Codebook({g.name: g.variable for g in guesses})
-    if any(True for _ in betrayed(unknown, PolarsDataset(frame, book))):
-        raise DataError(f"{BETRAYS}.")
 
 
 def _why_nothing(records: int, known: Collection[str], released: Sequence[str], asked: _Asked) -> str | None:
@@ -275,18 +264,6 @@ def _left_out_lines(left_out: Sequence[LeftOut], nothing: str | None) -> Iterato
         return
     for one in left_out:
         yield f"# {one.column!r} is left out: {one.because}."
-
-
-def _unknown_lines(unknown: Sequence[Unknown]) -> Iterator[str]:
-    if not unknown:
-        return
-    yield "# What nobody outside knows of anybody, and why: the reason is published."
-    if not all(each.decided for each in unknown):
-        yield '# Write it in place of "?".'
-    yield "unknown:"
-    for each in unknown:
-        columns = OTHERS if each.columns == OTHERS else yaml_list(each.columns)
-        yield f"  - {{columns: {columns}, because: {json.dumps(each.because, ensure_ascii=False)}}}"
 
 
 def _limit_lines(steps: Steps, asked: _Asked) -> Iterator[str]:

@@ -7,17 +7,30 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from sfumato.data.codebook import Missing, Scalar
+import polars as pl
+
+from sfumato.data.codebook import Codebook, Missing, Scalar
 from sfumato.data.entities import find
 from sfumato.data.extended import shown
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.data.unseen import seen
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import DataError
 from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, Steps
 from sfumato.plan.spelling import yaml_list, yaml_text
+from sfumato.plan.unknown import BETRAYS, OTHERS, Unknown, betrayed
 
-__all__ = ["head", "id_lines", "parameter_line", "step_lines", "variable_lines"]
+__all__ = [
+    "head",
+    "id_lines",
+    "parameter_line",
+    "refuse_betrayal",
+    "step_lines",
+    "unknown_lines",
+    "variable_lines",
+]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
@@ -178,3 +191,42 @@ def id_lines(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
         number = guess.name not in shared and not guess.variable.missing  # which join with nothing, and bear no codes
         form = ", format: number" if number else ""
         yield f"  - {{do: pseudonymise, columns: {yaml_list([guess.name])}, scope: table{form}}}"
+
+
+def unknown_lines(unknown: Sequence[Unknown]) -> Iterator[str]:
+    """The lines on what nobody knows; none where nothing is said.
+
+    Parameters
+    ----------
+    unknown
+        What is said.
+    """
+    if not unknown:
+        return
+    yield "# What nobody outside knows of anybody, and why: the reason is published."
+    if not all(each.decided for each in unknown):
+        yield '# Write it in place of "?".'
+    yield "unknown:"
+    for each in unknown:
+        columns = OTHERS if each.columns == OTHERS else yaml_list(each.columns)
+        yield f"  - {{columns: {columns}, because: {json.dumps(each.because, ensure_ascii=False)}}}"
+
+
+def refuse_betrayal(unknown: Sequence[Unknown], frame: pl.DataFrame, guesses: Sequence[Guess]) -> None:
+    """Refuse reasons that hold the value of an identifier or id.
+
+    Parameters
+    ----------
+    unknown
+        What is said that nobody knows, and why.
+    frame, guesses
+        The table, and what is known of its variables.
+
+    Raises
+    ------
+    DataError
+        Where one does.
+    """
+    book = Codebook({g.name: g.variable for g in guesses})
+    if any(True for _ in betrayed(unknown, PolarsDataset(frame, book))):
+        raise DataError(f"{BETRAYS}.")

@@ -1,4 +1,4 @@
-"""The number of a plan that is tuned: `steps.0.share`, `steps.4.k`, `steps.0.variance.bmi`."""
+"""What is tuned in a plan: a number (`steps.0.share`, `steps.0.variance.bmi`), or a choice (`steps.0.method`)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from sfumato.plan.plan import Plan
 __all__ = ["Parameter"]
 
 _PATH = re.compile(r"steps\.(\d{1,4})\.([A-Za-z_]\w*)(?:\.(.+))?", re.DOTALL)
+_CHOSEN = {"false": False, "true": True}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A numeric parameter of one step of a plan.
+    """A numeric parameter of one step of a plan, or one that is chosen among a few words.
 
     Parameters
     ----------
@@ -34,7 +35,11 @@ class Parameter:
     Raises
     ------
     PlanError
-        Where the plan has no such number.
+        Where the plan has no such parameter.
+
+    Notes
+    -----
+    The values of a choice are numbered from 0, in the order in which its method gives them: these numbers are tuned.
 
     Examples
     --------
@@ -42,6 +47,10 @@ class Parameter:
     >>> plan = Plan(steps=[Centroids(columns=["age"], k=3)])
     >>> Parameter("steps.0.k", plan).tuned(5).steps[0].min_stratum
     10
+    >>> from sfumato.methods.synthesise.method import Synthesise
+    >>> knob = Parameter("steps.0.method", Plan(steps=[Synthesise(columns="all", copies=1)]))
+    >>> knob.choices, knob.tuned(knob.number("parametric")).steps[0].method
+    (('cart', 'parametric'), 'parametric')
     """
 
     path: str
@@ -59,6 +68,8 @@ class Parameter:
 
     def _check(self, field: str, column: str | None) -> None:
         step = self.plan.steps[self.step]
+        if field in step.choices and column is None:
+            return
         known = {name: _numbers(f.annotation) for name, f in type(step).model_fields.items()}
         single, by_column = known.get(field, (frozenset(), frozenset()))
         value = getattr(step, field, None)
@@ -71,7 +82,7 @@ class Parameter:
             allowed = f"columns: {', '.join(entries)}" if entries else f"the plan does not give {field} by column"
             raise PlanError([f"{self.path}: there is no such number; {allowed}"])
         if not (by_column if column is not None else single):
-            numeric = [name for name, takes in known.items() if takes[0] or takes[1]]
+            numeric = [name for name, takes in known.items() if takes[0] or takes[1]] + [*step.choices]
             allowed = f"numbers of {step.name}: {', '.join(numeric)}" if numeric else f"{step.name} has none"
             raise PlanError([f"{self.path}: there is no such number; {allowed}"])
 
@@ -92,8 +103,31 @@ class Parameter:
         return parts[3] if len(parts) > 3 else None
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """Of a choice its values, as a plan writes them; of a number none."""
+        return () if self.column is not None else tuple(self.plan.steps[self.step].choices.get(self.field, ()))
+
+    def number(self, text: str) -> int:
+        """Number of a value of a choice.
+
+        Raises
+        ------
+        PlanError
+            Where it has no such value.
+        """
+        if text not in self.choices:
+            raise PlanError([f"{self.path} is none of: {', '.join(self.choices)}"])
+        return self.choices.index(text)
+
+    def text(self, value: float) -> str:
+        """A value as people read it."""
+        return self.choices[int(value)] if self.choices else f"{value:g}"
+
+    @property
     def whole(self) -> bool:
-        """Whether it takes whole numbers only."""
+        """Whether it takes whole numbers only, as those of choices are."""
+        if self.choices:
+            return True
         single, by_column = _numbers(type(self.plan.steps[self.step]).model_fields[self.field].annotation)
         return (single if self.column is None else by_column) == {int}
 
@@ -107,13 +141,15 @@ class Parameter:
         """
         step = self.plan.steps[self.step]
         given = _given(self.plan, self.step)
-        number = int(value) if self.whole else float(value)
+        number: Any = int(value) if self.whole else float(value)
+        if self.choices:
+            number = _CHOSEN.get(self.text(value), self.text(value))
         given[self.field] = number if self.column is None else {**given[self.field], self.column: number}
         try:
             changed = type(step).model_validate(given)
         except ValidationError as error:
             said = [sentence for _, sentence in plain_errors(error, given)]
-            where, place = ("steps", self.step, self.field), f"{self.path} = {value:g}"
+            where, place = ("steps", self.step, self.field), f"{self.path} = {self.text(value)}"
             raise PlanError([Problem(sentence, path=where, place=place) for sentence in said]) from None
         steps = [changed if i == self.step else s for i, s in enumerate(self.plan.steps)]
         return Plan(**{**{name: getattr(self.plan, name) for name in Plan.model_fields}, "steps": steps}).beside(

@@ -15,12 +15,13 @@ from sfumato.data.roles import IDS, Kind, Role
 from sfumato.data.unseen import seen
 from sfumato.methods.synthesise.method import Synthesise
 from sfumato.plan.by_groups import exchange_of
-from sfumato.plan.draft import head, parameter_line, variable_lines
+from sfumato.plan.draft import head, parameter_line, refuse_betrayal, unknown_lines, variable_lines
 from sfumato.plan.drafted import LeftOut
 from sfumato.plan.edited import Edited
 from sfumato.plan.editing.written import flow
 from sfumato.plan.relations import Relation, relations_of
 from sfumato.plan.spelling import yaml_list, yaml_text
+from sfumato.plan.unknown import Unknown
 from sfumato.plan.wishes import Purpose
 
 __all__ = ["LIMITS", "SETTINGS", "Limits", "Settings", "SyntheticPlan", "synthetic_of"]
@@ -79,6 +80,8 @@ class SyntheticPlan:
         The order in which columns are drawn, where the file's does not do.
     kept
         Relations of an edited plan, in its words; None where there is none.
+    unknown
+        What an edited plan says that nobody knows, of columns that leave.
     """
 
     guesses: tuple[Guess, ...]
@@ -88,6 +91,7 @@ class SyntheticPlan:
     whole: Mapping[str, Any]
     order: tuple[str, ...] = ()
     kept: Mapping[str, Any] | None = None
+    unknown: tuple[Unknown, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,7 +125,8 @@ class SyntheticPlan:
         """
         top = head(title) if edited is None else edited.head()
         said = {} if edited is None else edited.lines(self.guesses)
-        lines = [*top, *variable_lines(self.guesses, said), *self._steps(settings, tried), *self._limits(purpose)]
+        lines = [*top, *variable_lines(self.guesses, said), *self._steps(settings, tried)]
+        lines += [*unknown_lines(self.unknown), *self._limits(purpose)]
         return seen("\n".join(lines) + "\n", lines=True)
 
     def _steps(self, settings: Settings, tried: bool) -> Iterator[str]:
@@ -241,7 +246,8 @@ def synthetic_of(
     relations, order = _in_order(frame, guesses, drawn, found, unit)
     if kept is not None:
         relations, order = _beside(relations, kept, "persons" in whole), ()
-    return SyntheticPlan(tuple(guesses), (*left_out, *more), coarser, relations, whole, order, kept)
+    unknown = () if edited is None else _unknown(frame, guesses, {*gone, *(one.column for one in more)}, edited)
+    return SyntheticPlan(tuple(guesses), (*left_out, *more), coarser, relations, whole, order, kept, unknown)
 
 
 _UNITS: Mapping[str, tuple[Role, ...]] = {"persons": (Role.PERSON,), "households": (Role.HOUSEHOLD,), "": ()}
@@ -256,6 +262,14 @@ def _whole(
     ids = [g.name for g in guesses if g.variable.role == Role.HOUSEHOLD and g.name not in gone]
     complete = any(not frame[n].null_count() and frame[n].n_unique() < frame.height for n in ids)
     return {"households": True} if complete else {}
+
+
+def _unknown(frame: pl.DataFrame, guesses: Sequence[Guess], gone: set[str], edited: Edited) -> tuple[Unknown, ...]:
+    """What an edited plan says that nobody knows, of columns that leave; refused where the reason names somebody."""
+    leave = [g.name for g in guesses if g.name not in gone and g.variable.role not in IDS]
+    unknown = edited.stated(leave, edited.known(guesses))
+    refuse_betrayal(unknown, frame, guesses)
+    return unknown
 
 
 def _whole_of(step: Synthesise) -> dict[str, bool | str]:

@@ -133,15 +133,15 @@ def _verdict(tuned: Tuned) -> str:
     if tuned.met:
         kept = next(point.kept for point in tuned.path if point.value == tuned.value)
         runs = f"{tuned.fresh} further runs, with other secrets" if tuned.fresh else "single runs with it"
-        return (
-            f"{tuned.parameter} = {_number(tuned.value)} is the least of the range that meets the limits. Of {runs}, "
-            f"{percent(kept)} kept to them."
-        )
-    return f"No value that was tried meets the limits; the search ended at {tuned.parameter} = {_number(tuned.value)}."
+        found = f"{tuned.parameter} = {_value(tuned, tuned.value)}"
+        return f"{found} is the least of the range that meets the limits. Of {runs}, {percent(kept)} kept to them."
+    ended = f"{tuned.parameter} = {_value(tuned, tuned.value)}"
+    return f"No value that was tried meets the limits; the search ended at {ended}."
 
 
-def _number(value: float) -> str:
-    return words.plain_number(value, 6)
+def _value(tuned: Tuned, value: float) -> str:
+    stated = tuned.stated(value)
+    return stated if isinstance(stated, str) else words.plain_number(stated, 6)
 
 
 def _labels(tuned: Tuned) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def _cells(tuned: Tuned, point: Point) -> tuple[str, ...]:
 
     interval = "–" if point.interval is None else " to ".join(map(shown, point.interval))
     lost = (words.figure(Finding(_measure(name)), value, internal=True) for name, value in point.utility.items())
-    return (_number(point.value), str(point.nearest + 1), shown(point.risk), interval, *lost)
+    return (_value(tuned, point.value), str(point.nearest + 1), shown(point.risk), interval, *lost)
 
 
 def _measure(label: str) -> str:
@@ -201,16 +201,16 @@ def _paint(ax: Axes, tuned: Tuned, colours: _Colours) -> None:
         from matplotlib.ticker import PercentFormatter
 
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
-    _label(ax, values, risk, lost, tuned.value)
+    _label(ax, tuned, values, risk, lost)
 
 
-def _label(ax: Axes, values: Sequence[float], x: Sequence[float], y: Sequence[float], first: float) -> None:
+def _label(ax: Axes, tuned: Tuned, values: Sequence[float], x: Sequence[float], y: Sequence[float]) -> None:
     """Write its value beside each point that has room for it, the value found before all others."""
     ax.autoscale_view()
     to_axes = ax.transScale + ax.transLimits
     placed: list[tuple[float, float]] = []
-    for value, across, up in sorted(zip(values, x, y, strict=True), key=lambda p: (p[0] != first, p[0])):
+    for value, across, up in sorted(zip(values, x, y, strict=True), key=lambda p: (p[0] != tuned.value, p[0])):
         at, height = (float(v) for v in to_axes.transform((across, up)))
         if all(max(abs(at - a), abs(height - h)) > _NEAR for a, h in placed):
             placed.append((at, height))
-            ax.annotate(_number(value), (across, up), xytext=(5, 5), textcoords="offset points", fontsize=8.5)
+            ax.annotate(_value(tuned, value), (across, up), xytext=(5, 5), textcoords="offset points", fontsize=8.5)

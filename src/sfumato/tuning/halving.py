@@ -26,6 +26,8 @@ class Halving:
         Whether it takes whole numbers only.
     tolerance
         Share of the value to which it is searched.
+    text
+        How a value is written.
     """
 
     def __init__(
@@ -36,9 +38,10 @@ class Halving:
         name: str,
         whole: bool,
         tolerance: float,
+        text: Callable[[float], str] = "{:g}".format,
     ) -> None:
         self.at, self.conditions, self.name = at, tuple(conditions), name
-        self.whole, self.tolerance = whole, tolerance
+        self.whole, self.tolerance, self.text = whole, tolerance, text
         self.digits = max(3, 1 + math.ceil(-math.log10(tolerance)))
         self.upward = True
         """Whether more of the parameter protects more."""
@@ -55,14 +58,14 @@ class Halving:
         if self._holds(weak):
             return weak, notes
         if not self._holds(strong):
-            notes.append(f"Not even {self.name} = {strong:g} meets the limits.")
+            notes.append(f"Not even {self.name} = {self.text(strong)} meets the limits.")
             return strong, notes
         smallest = 1e-2 * self.tolerance * (high - low)
         while (middle := self._middle(weak, strong, smallest)) is not None:
             weak, strong = (weak, middle) if self._holds(middle) else (middle, strong)
         if not self.at(strong).met:
             notes.append(
-                f"The limits pull opposite ways: {self.name} = {strong:g} is the least that meets some, "
+                f"The limits pull opposite ways: {self.name} = {self.text(strong)} is the least that meets some, "
                 "and others do not hold there."
             )
         return strong, notes

@@ -71,6 +71,8 @@ class Tuned:
         made: no limit is met, or nothing is drawn.
     drawn
         Whether runs differ by what is drawn.
+    choices
+        Where a choice was tuned, its values: `value`, and those of the path, are their numbers from 0.
     """
 
     parameter: str
@@ -82,6 +84,17 @@ class Tuned:
     notes: tuple[str, ...] = ()
     fresh: int = 0
     drawn: bool = True
+    choices: tuple[str, ...] = ()
+
+    def stated(self, value: float) -> float | str:
+        """A value as a plan writes it.
+
+        Parameters
+        ----------
+        value
+            One of the path.
+        """
+        return self.choices[int(value)] if self.choices else value
 
     @property
     def kept(self) -> tuple[float, tuple[float, float]] | None:
@@ -100,7 +113,7 @@ class Tuned:
         """The JSON form."""
         path = [
             {
-                "value": p.value,
+                "value": self.stated(p.value),
                 "risk": p.risk,
                 "interval": None if p.interval is None else list(p.interval),
                 "utility": p.utility,
@@ -113,7 +126,7 @@ class Tuned:
         ]
         return {
             "parameter": self.parameter,
-            "value": self.value,
+            "value": self.stated(self.value),
             "met": self.met,
             "limits": [str(limit) for limit in self.limits],
             "kept": None if self.kept is None else {"value": self.kept[0], "interval": list(self.kept[1])},
@@ -129,7 +142,7 @@ class Tuned:
         """
         rows = [
             {
-                "value": float(p.value),
+                "value": self.stated(float(p.value)),
                 "risk": p.risk,
                 "low": None if p.interval is None else p.interval[0],
                 "high": None if p.interval is None else p.interval[1],
@@ -153,7 +166,7 @@ def tune(
     data: PolarsDataset,
     *,
     parameter: str,
-    between: tuple[float, float],
+    between: tuple[float, float] | tuple[str, str],
     limits: Sequence[Condition] = (),
     utility: Sequence[Figure] = (),
     how: Measuring | None = None,
@@ -183,7 +196,7 @@ def tune(
     parameter
         What is tuned, see `Parameter`.
     between
-        Lowest and highest value.
+        Lowest and highest value; of a choice two of its values.
     limits
         What must hold; by default the plan's limits.
     utility
@@ -226,7 +239,7 @@ def tune(
     halves = Halving.expected(low, high, whole=knob.whole, tolerance=tolerance)
     first, searching, along, again = split(progress, [0, halves, grid, further / replications])
     runs = Replications(knob, data, limits, utility, how, replications, first, kept)
-    search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance)
+    search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance, text=knob.text)
     runs.parts = iter(split(searching, [1] * halves))
     value, notes = search.run(low, high)
     extra = _grid(low, high, grid, search)
@@ -244,12 +257,21 @@ def tune(
         interval = wilson(share * fresh, fresh)
         notes.append(_SURE.format(kept=share, fresh=fresh, low=interval[0], high=interval[1]))
     elif fresh:
-        notes.append(_KEPT.format(parameter=f"{parameter} = {value:g}", fresh=fresh))
+        notes.append(_KEPT.format(parameter=f"{parameter} = {knob.text(value)}", fresh=fresh))
     if not found.met:
         broken = [c.limit for c, held in zip(limits, found.held, strict=True) if not held]
         notes += advice(apply_limits(runs.findings[value], broken), runs.disclosures[value]).to_try
     return Tuned(
-        parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes), fresh, bool(fresh) or not found.met
+        parameter,
+        value,
+        found.met,
+        path,
+        limits,
+        knob.tuned(value),
+        tuple(notes),
+        fresh,
+        bool(fresh) or not found.met,
+        knob.choices,
     )
 
 
@@ -273,7 +295,9 @@ def _further(records: int, replications: int) -> int:
     return min(most, 4 * replications)
 
 
-def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]:
+def _range(knob: Parameter, between: tuple[float, float] | tuple[str, str]) -> tuple[float, float]:
+    if knob.choices or isinstance(between[0], str) or isinstance(between[1], str):
+        return _chosen(knob, between)
     low, high = between
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise PlanError([f"the range {low:g} to {high:g} is none: give the lower number first"])
@@ -282,6 +306,17 @@ def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]
             raise PlanError([f"{knob.path} takes whole numbers only, and so does its range"])
         return int(low), int(high)
     return float(low), float(high)
+
+
+def _chosen(knob: Parameter, between: tuple[float | str, float | str]) -> tuple[int, int]:
+    """The numbers of two values of a choice, the lower first."""
+    one, other = between
+    if not knob.choices:
+        raise PlanError([f"{knob.path} is a number, and so are both ends of its range"])
+    if isinstance(one, str) and isinstance(other, str) and one != other:
+        low, high = sorted((knob.number(one), knob.number(other)))
+        return low, high
+    raise PlanError([f"{knob.path} is chosen: give two of its values as the range, {':'.join(knob.choices[:2])}"])
 
 
 def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, grid: int, kept: float | None) -> None:

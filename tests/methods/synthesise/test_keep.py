@@ -397,3 +397,29 @@ def test_law_no_record_breaks_keep_rules_or_derived(rows, smooth, proper, method
     assert broken(out, keep, book) == dict.fromkeys(keep, 0)
     assert not rules or (out.filter(pl.col("town") == "T1")[order[-1]] == 5).all()
     assert out["d"].equals((out["a"] + 1).alias("d"), null_equal=True) or (out["a"] == -9).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("`a b` <= `c d`", ("a b", "c d")),
+        ("`a <= b` < `c = d`", ("a <= b", "c = d")),
+        ("`part of town` of `part of street`", ("part of town", "part of street")),
+        ("x of `a <= b`", ("x", "a <= b")),
+        ("`a <= b` of x", ("a <= b", "x")),
+        ("`x of y`  of  `y of z`", ("x of y", "y of z")),
+        ('`größe "m"` <= it\'s', ('größe "m"', "it's")),
+        ("`a`<`b`", ("a", "b")),
+        ("` a` of b", (" a", "b")),
+    ],
+)
+def test_names_in_backticks_are_read_whole(text, names):
+    assert read(text).names == names
+
+
+@pytest.mark.parametrize(
+    "text", ["`a <= b", "`a b of c", "`` <= b", "`a` `b` <= c", "a`b <= c", "`a of b`", "`a <= b`"]
+)
+def test_backticks_that_do_not_close_are_refused(text):
+    with pytest.raises(ValueError, match="is no relation that is kept"):
+        read(text)

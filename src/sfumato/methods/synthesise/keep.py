@@ -13,9 +13,15 @@ from sfumato.methods.synthesise.ordered import Order
 
 __all__ = ["Kept", "in_order", "in_turn", "read"]
 
-_ORDER = re.compile(r"^(?P<low>[^<>=]*[^<>=\s])\s*(?P<sign><=|<)\s*(?P<high>[^<>=\s][^<>=]*)$")
+_QUOTED = re.compile(r"`([^`]+)`")
+_ORDER = re.compile(
+    r"(?P<low>`[^`]+`|[^<>=`]*[^<>=`\s])\s*(?P<sign><=|<)\s*(?P<high>`[^`]+`|[^<>=`\s][^<>=`]*)", re.DOTALL
+)
 _OF = re.compile(r"\s+of\s+")
-NO_RELATION = "{text!r} is no relation that is kept: write `a <= b`, `a < b`, or `x of y` where y tells x"
+NO_RELATION = (
+    "{text!r} is no relation that is kept: write 'a <= b', 'a < b', or 'x of y' where y tells x (a name with other "
+    "signs in backticks)"
+)
 
 
 def read(text: str, known: Collection[str] = ()) -> Order | Lookup:
@@ -24,7 +30,7 @@ def read(text: str, known: Collection[str] = ()) -> Order | Lookup:
     Parameters
     ----------
     text
-        As a plan writes it.
+        As a plan writes it. A name may stand in backticks, as in formulas; it must where it holds < or =.
     known
         The columns of the table; they tell where a name ends that has "of" in it.
 
@@ -39,14 +45,24 @@ def read(text: str, known: Collection[str] = ()) -> Order | Lookup:
     (Order(low='day', high='futime', strict=False), 'district')
     >>> read("part of town of part of street", {"part of town", "part of street"}).told
     'part of town'
+    >>> read("`net <= gross` <= `seat of power`").names
+    ('net <= gross', 'seat of power')
     """
     text = text.strip()
-    if found := _ORDER.match(text):
-        return Order(found["low"], found["high"], found["sign"] == "<")
-    parts = [(text[: m.start()], text[m.end() :]) for m in _OF.finditer(text)]
-    if not parts or not all(part for pair in parts for part in pair):
+    if found := _ORDER.fullmatch(text):
+        return Order(_name(found["low"]) or "", _name(found["high"]) or "", found["sign"] == "<")
+    parts = [(_name(text[: m.start()]), _name(text[m.end() :])) for m in _OF.finditer(text)]
+    pairs = [(told, by) for told, by in parts if told and by]
+    if not pairs:
         raise ValueError(NO_RELATION.format(text=text))
-    return Lookup(*next((pair for pair in parts if pair[0] in known and pair[1] in known), parts[0]))
+    return Lookup(*next((pair for pair in pairs if pair[0] in known and pair[1] in known), pairs[0]))
+
+
+def _name(text: str) -> str | None:
+    """A column's name without its backticks; None where they stand within it, so that it is none."""
+    if quoted := _QUOTED.fullmatch(text):
+        return quoted[1]
+    return None if "`" in text else text
 
 
 def in_order(names: Sequence[str], relations: Sequence[Order | Lookup], listed: Sequence[str]) -> tuple[str, ...]:

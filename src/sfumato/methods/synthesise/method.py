@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -149,6 +150,9 @@ class Synthesise(Method):
     whole_strata: ClassVar[bool] = True
     passes: ClassVar[int] = 2
     effort: ClassVar[float] = 20.0
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {"method": ("cart", "parametric"), "smooth": ("false", "true")}
+    )
 
     do: Literal["synthesise"] = "synthesise"
     columns: Literal["all"] | tuple[str, ...] = "all"
