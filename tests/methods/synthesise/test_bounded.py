@@ -218,3 +218,21 @@ def test_weights_and_chosen_rows(pair):
     odd = set(np.round(own.column.number - bound.column.number, 1)[1::2])
     inside = new < own.coding.ends[1]
     assert np.mean([d in odd for d in np.round(new - bound.column.number[rows], 1)[inside]]) > 0.97
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers", "held"),
+    [
+        (pl.Float32, [0.1, 0.3, 0.7], [0.1, 0.3, 0.7]),  # no double is one of these as a table has it
+        (pl.Float32, [1 / 3, 2 / 7, 0.1234567], [0.1234567, 1 / 3]),
+        (pl.Float64, [1e9 + 1 / 3, 1e9 + 2 / 7, 1e9 + 0.1], [1e9 + 0.1, 1e9 + 1 / 3]),  # nine decimals are too many
+    ],
+)
+def test_the_next_number_is_one_that_the_type_can_hold(dtype, numbers, held):
+    coding = plain(pl.Series("x", numbers, dtype=dtype), Codebook()).coding
+    number = np.array([*held, *np.nextafter(held, 9e9)])
+    for strict in (False, True):
+        for least, sign in ((above(coding, number, strict), 1), (below(coding, number, strict), -1)):
+            as_held = pl.Series(least).cast(dtype).cast(pl.Float64).to_numpy()
+            assert (as_held == least).all()
+            assert (sign * least > sign * number if strict else sign * least >= sign * number).all()

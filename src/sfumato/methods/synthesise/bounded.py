@@ -113,21 +113,25 @@ def above(coding: Coding, number: Floats, strict: bool) -> Floats:
     ([0.3, 0.4], [0.4, 0.4])
     """
     unit = coding.unit
-    if unit is None:
-        return np.nextafter(number, np.inf) if strict else number
-    least = coding.rounded(np.ceil(number / unit - _NEAR) * unit)
-    short = least <= number if strict else least < number
-    return np.where(short, coding.rounded(least + unit), least)
+    least = coding.rounded(number if unit is None else np.ceil(number / unit - _NEAR) * unit)
+    return _beyond(coding, number, least, np.inf, strict)
 
 
 def below(coding: Coding, number: Floats, strict: bool) -> Floats:
     """The largest numbers that a column may have and that are no more than others, or less; as `above`."""
     unit = coding.unit
-    if unit is None:
-        return np.nextafter(number, -np.inf) if strict else number
-    most = coding.rounded(np.floor(number / unit + _NEAR) * unit)
-    over = most >= number if strict else most > number
-    return np.where(over, coding.rounded(most - unit), most)
+    most = coding.rounded(number if unit is None else np.floor(number / unit + _NEAR) * unit)
+    return _beyond(coding, number, most, -np.inf, strict)
+
+
+def _beyond(coding: Coding, number: Floats, near: Floats, end: float, strict: bool) -> Floats:
+    """Numbers near others, moved on where they are not beyond these: by a unit, or as little as the type can tell."""
+    sign = 1.0 if end > 0 else -1.0
+    for unit in (coding.unit, None):
+        further = coding.next_to(near, end) if unit is None else coding.rounded(near + sign * unit)
+        short = sign * near <= sign * number if strict else sign * near < sign * number
+        near = np.where(short, further, near)
+    return near
 
 
 def bounding_coding(coding: Coding, column: Coded, codebook: Codebook) -> Coding:
@@ -157,7 +161,12 @@ def bounding_coding(coding: Coding, column: Coded, codebook: Codebook) -> Coding
     for unit in units:
         if step is None and unit and np.array_equal(round_to_multiple(number, unit), number):
             step = unit
-    return replace(coding, step=step, ends=(float(number.min()), float(number.max())))
+    largest = np.abs(number).max(keepdims=True)
+    finest = float(coding.next_to(largest, np.inf)[0] - largest[0])
+    fine = coding.decimals is not None and 10.0**-coding.decimals < 8 * finest  # rounding would move numbers at random
+    coding = replace(coding, step=step, decimals=None if fine else coding.decimals)
+    held = coding.rounded(number)
+    return replace(coding, ends=(float(held.min()), float(held.max())))
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,14 @@ class Coding:
     def rounded(self, number: Floats) -> Floats:
         """Numbers as a table has them."""
         number = number if self.decimals is None else np.round(number, self.decimals)
-        return number if self.step is None else round_to_multiple(number, self.step)
+        number = number if self.step is None else round_to_multiple(number, self.step)
+        return number.astype(np.float32).astype(np.float64) if self.dtype == pl.Float32() else number
+
+    def next_to(self, number: Floats, end: float) -> Floats:
+        """The numbers next to others, towards an end, that the type of the column can tell from them."""
+        if self.dtype == pl.Float32():
+            return np.nextafter(number.astype(np.float32), np.float32(end)).astype(np.float64)
+        return np.nextafter(number, end)
 
     @property
     def levels(self) -> int:
