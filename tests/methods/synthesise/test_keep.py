@@ -423,3 +423,15 @@ def test_names_in_backticks_are_read_whole(text, names):
 def test_backticks_that_do_not_close_are_refused(text):
     with pytest.raises(ValueError, match="is no relation that is kept"):
         read(text)
+
+
+@pytest.mark.parametrize(("dtype", "sign"), [(pl.Int8, 1), (pl.UInt8, -1)])
+def test_a_bound_beyond_what_a_type_can_hold_is_refused_without_a_value(dtype, sign):
+    """Where a true bound leaves no room the bound is taken, but 751 is no number of eight bits, nor -1 one without sign."""
+    one = pl.Series(np.arange(60) % 7)
+    frame = pl.DataFrame({"id": np.arange(60), "a": (one * 100 if sign > 0 else one * 0), "b": one.cast(dtype)})
+    book = Codebook({"id": BOOK["id"], "a": Variable(kind="integer"), "b": Variable(kind="integer")})
+    keep = "a < b" if sign > 0 else "b < a"
+    with pytest.raises(DataError, match="'b' by numbers beyond all that its type can hold, U?Int8") as caught:
+        run(frame, book, columns=["b"], keep=[keep])
+    assert not any(said in str(caught.value) for said in ("01", "-1"))

@@ -165,7 +165,7 @@ def bounding_coding(coding: Coding, column: Coded, codebook: Codebook) -> Coding
     finest = float(coding.next_to(largest, np.inf)[0] - largest[0])
     fine = coding.decimals is not None and 10.0**-coding.decimals < 8 * finest  # rounding would move numbers at random
     coding = replace(coding, step=step, decimals=None if fine else coding.decimals)
-    held = coding.rounded(number)
+    held = replace(coding, step=None).rounded(number)
     return replace(coding, ends=(float(held.min()), float(held.max())))
 
 

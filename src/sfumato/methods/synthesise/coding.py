@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind
 from sfumato.draws import plain, shortest
+from sfumato.errors import DataError
 from sfumato.kernels.grid import round_to_multiple
 
 __all__ = ["FEW", "Coded", "Coding", "coding_of"]
@@ -24,6 +25,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
 
+TOO_SMALL = (
+    "`keep` bounds column {column!r} by numbers beyond all that its type can hold, {dtype}. Give it a larger type before, "
+    "or leave the relation out."
+)
 BINS = 256
 """Most bins of a number, where it helps to draw another column."""
 _SPIKE = 0.1
@@ -110,6 +115,8 @@ class Coding:
             return values.gather(column.state - 1)
         drawn = pl.Series(self.name, number, dtype=pl.Float64)
         plain = _as(drawn, self.dtype)
+        if plain is None:
+            raise DataError(TOO_SMALL.format(column=self.name, dtype=self.dtype))
         if not self.special:
             return plain
         special = pl.Series(self.name, [None, *self.special], dtype=self.dtype, strict=False)
@@ -233,12 +240,13 @@ def _decimals(values: Floats) -> int | None:
     return None
 
 
-def _as(drawn: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Numbers in the type that the column has."""
+def _as(drawn: pl.Series, dtype: pl.DataType) -> pl.Series | None:
+    """Numbers in the type that the column has; None where it cannot hold them."""
     if dtype.is_integer() or dtype.is_temporal():
         whole = drawn.round().cast(pl.Int64)
         if dtype.is_temporal():
             physical = pl.Int32 if dtype == pl.Date else pl.Int64
             return whole.cast(physical).cast(dtype)
-        return whole.cast(dtype)
+        out = whole.cast(dtype, strict=False)
+        return None if out.null_count() > whole.null_count() else out
     return drawn.cast(dtype)
