@@ -427,7 +427,7 @@ def test_backticks_that_do_not_close_are_refused(text):
 
 @pytest.mark.parametrize(("dtype", "sign"), [(pl.Int8, 1), (pl.UInt8, -1)])
 def test_a_bound_beyond_what_a_type_can_hold_is_refused_without_a_value(dtype, sign):
-    """Where a true bound leaves no room the bound is taken, but 751 is no number of eight bits, nor -1 one without sign."""
+    """Where a true bound leaves no room it is taken, but 601 is no number of eight bits, nor -1 one without sign."""
     one = pl.Series(np.arange(60) % 7)
     frame = pl.DataFrame({"id": np.arange(60), "a": (one * 100 if sign > 0 else one * 0), "b": one.cast(dtype)})
     book = Codebook({"id": BOOK["id"], "a": Variable(kind="integer"), "b": Variable(kind="integer")})

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import HIDDEN
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_to_multiple
 from sfumato.methods.drawn_grid import time_unit
@@ -181,45 +182,79 @@ class Bounding:
         Least and largest number that it may have.
     fewest
         How many records a model of differences is fitted to at least.
+    turn
+        Of times that differ from row to row, the columns that say how many rows there are, and which of them one is: as
+        many units are left for those to come. Where there is no room for all, two may have the same.
+    whole
+        The columns that bound all of these rows alike.
+    last
+        The column that is the time of the row before.
     """
 
     bounds: tuple[Bound, ...]
     ends: tuple[float, float]
     fewest: int
+    turn: tuple[str, ...] = ()
+    whole: frozenset[str] = frozenset()
+    last: str = ""
 
-    def interval(self, told: Sequence[Told], coding: Coding, rows: int) -> tuple[Floats, Floats]:
-        """Least and largest number of each row: the tightest bounds there are, infinite where there is none.
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it hangs on."""
+        return (*(bound.column for bound in self.bounds), *self.turn)
+
+    def interval(self, told: Sequence[Told], coding: Coding, rows: int) -> tuple[Floats, Floats, Floats]:
+        """Least and largest number of each row, and how much of the range is left to later ones.
+
+        Numbers are those of the tightest bounds there are, infinite where there is none.
 
         Parameters
         ----------
         told
-            The columns of the bounds.
+            The columns that it hangs on.
         coding
             How the bounded column is coded.
         rows
             How many rows there are.
         """
-        low, high = np.full(rows, -np.inf), np.full(rows, np.inf)
+        many, left = len(self.bounds), np.zeros(rows)
+        low, high = self._between(told[:many], coding, left)
+        if not self.turn:
+            return low, high, left
+        size, place = (own.column.number for own in told[many:])
+        unit = coding.unit or float(np.spacing(np.abs(self.ends).max()))
+        left = unit * np.maximum(size - place, 0.0)
+        later, sooner = self._between(told[:many], coding, left, differs=True)
+        room = np.maximum(later, self.ends[0]) <= np.minimum(sooner, self.ends[1] - left)
+        return np.where(room, later, low), np.where(room, sooner, high), np.where(room, left, 0.0)
+
+    def _between(
+        self, told: Sequence[Told], coding: Coding, left: Floats, *, differs: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Least and largest number of each row, some of it left to later ones; above the row before, or not below."""
+        low, high = np.full(len(left), -np.inf), np.full(len(left), np.inf)
         for bound, own in zip(self.bounds, told, strict=True):
             there = own.column.state == 0
             number = bound.of(own.coding.rounded(own.column.number[there]), coding)
             if bound.upper:
+                number = coding.rounded(number - left[there]) if bound.column in self.whole else number
                 high[there] = np.minimum(high[there], number)
             else:
+                number = above(coding, number, strict=True) if differs and bound.column == self.last else number
                 low[there] = np.maximum(low[there], number)
         return low, high
 
     def kept(self, column: Coded, told: Sequence[Told]) -> Flags:
         """Which records of the original keep to all bounds; those without a number do."""
         kept = np.ones(len(column.state), dtype=np.bool_)
-        for bound, own in zip(self.bounds, told, strict=True):
+        for bound, own in zip(self.bounds, told[: len(self.bounds)], strict=True):
             there = (own.column.state == 0) & (column.state == 0)
             kept &= ~there | bound.kept(column.number, own.column.number)
         return kept
 
     def parted(self, predictors: Sequence[Told]) -> tuple[list[Told], list[Told]]:
-        """What a model looks at, and behind it the columns of the bounds."""
-        many = len(predictors) - len(self.bounds)
+        """What a model looks at, and behind it the columns that this hangs on."""
+        many = len(predictors) - len(self.columns)
         return list(predictors[:many]), list(predictors[many:])
 
 
@@ -260,7 +295,7 @@ class Bounded:
         self._column, self._weights = column, weights
         kept = bounding.kept(column, told)
         self._kept = kept if kept.any() else np.ones(len(kept), dtype=np.bool_)
-        low, high = bounding.interval(told, coding, len(kept))
+        low, high, _ = bounding.interval(told, coding, len(kept))
         self._states = self._model(self._kept, np.zeros(len(kept)))
         number = self._kept & (column.state == 0)
         sort, part = _sort(low, high), _part(column.number, low, high)
@@ -287,14 +322,15 @@ class Bounded:
         """Draw the column for rows with these predictors, behind which are the columns of the bounds."""
         seen, told = self._bounding.parted(predictors)
         state = self._states.draw(seen, draws).state.copy()
-        low, high = self._bounding.interval(told, self._coding, draws.rows)
+        low, high, left = self._bounding.interval(told, self._coding, draws.rows)
         ends = self._ends
-        least, most = np.maximum(low, ends[0]), np.minimum(high, ends[1])
+        least, last = np.maximum(low, ends[0]), self._coding.rounded(ends[1] - left)
+        most = np.minimum(high, np.where(least <= last, last, ends[1]))
         none = (state == 0) & (least > most)
         if self._missing:
             state[none] = self._missing
         elif (none & (low > high)).any():
-            others = ", ".join(bound.column for bound in self._bounding.bounds)
+            others = ", ".join(bound.column.removeprefix(HIDDEN) for bound in self._bounding.bounds)
             raise DataError(NO_ROOM.format(column=self._coding.name, others=others))
         number = np.where(none & (state == 0), np.where(low > ends[1], low, high), 0.0)
         sort = _sort(low, high)
@@ -302,7 +338,8 @@ class Bounded:
             rows = (state == 0) & ~none & (sort == i)
             if rows.any():
                 own = [one.at(rows) for one in seen]
-                drawn = self._drawn(i, own, draws.of(rows, _PARTS[i]), low[rows], high[rows])
+                bounds = low[rows], high[rows], least[rows], most[rows]
+                drawn = self._drawn(i, own, draws.of(rows, _PARTS[i]), *bounds)
                 number[rows] = np.clip(self._coding.rounded(drawn), least[rows], most[rows])
         return Coded(state, number)
 
@@ -316,9 +353,17 @@ class Bounded:
                 return float(inner[0]), float(inner[1])
         return low, high
 
-    def _drawn(self, sort: int, seen: Sequence[Told], draws: Drawing, low: Floats, high: Floats) -> Floats:
+    def _drawn(
+        self,
+        sort: int,
+        seen: Sequence[Told],
+        draws: Drawing,
+        low: Floats,
+        high: Floats,
+        least: Floats,
+        most: Floats,
+    ) -> Floats:
         """Numbers of rows of one sort; the bound where no donor is left."""
-        least, most = np.maximum(low, self._ends[0]), np.minimum(high, self._ends[1])
         slack = (self._coding.unit or 0.0) / 2
         if sort in self._parts:
             one, other = _part(least - slack, low, high, sort), _part(most + slack, low, high, sort)

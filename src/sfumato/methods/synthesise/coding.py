@@ -26,8 +26,8 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
 
 TOO_SMALL = (
-    "`keep` bounds column {column!r} by numbers beyond all that its type can hold, {dtype}. Give it a larger type before, "
-    "or leave the relation out."
+    "`keep` bounds column {column!r} by numbers beyond all that its type can hold, {dtype}. Give it a larger type "
+    "before, or leave the relation out."
 )
 BINS = 256
 """Most bins of a number, where it helps to draw another column."""

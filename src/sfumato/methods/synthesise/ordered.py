@@ -13,7 +13,7 @@ from sfumato.errors import DataError
 from sfumato.methods.synthesise.bounded import Bound, Bounding, above, below
 from sfumato.methods.synthesise.coding import Coding
 
-__all__ = ["Order", "bounding_of"]
+__all__ = ["Order", "behind", "bounding_of"]
 
 UNLIKE = (
     "Columns {low!r} and {high!r} cannot be compared as `keep` wants it: here one is {one}, the other {other}. Give "
@@ -96,6 +96,23 @@ def bounding_of(
     low, high = _end(name, False, before, orders, codings), _end(name, True, before, orders, codings)
     ends = (low, high) if low <= high else own
     return Bounding(bounds, ends, fewest) if bounds or ends != own else None
+
+
+def behind(
+    name: str, time: str, last: str, orders: Sequence[Order], codings: Mapping[str, Coding]
+) -> tuple[Bound, ...]:
+    """How the time of the row before bounds a column that is drawn before the time of its own row, which it bounds.
+
+    Parameters
+    ----------
+    name
+        The column.
+    time, last
+        The time, and the column that is the time of the row before.
+    orders, codings
+        As of `bounding_of`.
+    """
+    return tuple(_bounds(name, (), False, (last,), (*orders, Order(last, time, False)), codings))
 
 
 def _alike(one: pl.DataType, other: pl.DataType) -> bool:

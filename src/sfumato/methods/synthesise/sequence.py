@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.hidden import HIDDEN
 from sfumato.errors import DataError
 from sfumato.methods.synthesise.bounded import Bounded, Bounding
 from sfumato.methods.synthesise.coding import Coded, Coding
@@ -75,9 +76,8 @@ class Target:
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The columns that its model is given: the predictors, then those that bound it."""
-        bounds = () if self.bounding is None else self.bounding.bounds
-        return (*self.predictors, *(bound.column for bound in bounds))
+        """The columns that its model is given: the predictors, then those that its bounds hang on."""
+        return (*self.predictors, *(() if self.bounding is None else self.bounding.columns))
 
     def model(self, column: Coded, seen: Sequence[Told], coding: Coding, weights: Floats | None) -> Model:
         """Fit its model.
@@ -220,7 +220,7 @@ def bent(target: Target, targets: Sequence[Target], own: dict[str, Coded], codin
             if not wrong.any():
                 continue
             if other == target.name or other not in drawn or (held(drawn[other], own) & wrong).any():
-                raise DataError(CONTRADICTED.format(column=target.name, other=other))
+                raise DataError(CONTRADICTED.format(column=target.name, other=other.removeprefix(HIDDEN)))
             new = own[other].number.copy()
             new[there] = np.minimum(number, limit) if most else np.maximum(number, limit)
             own[other] = Coded(own[other].state, new)

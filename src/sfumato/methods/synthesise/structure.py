@@ -201,7 +201,7 @@ class _Free:
         if self.bounding is None:
             return np.full(rows, ends[0]), np.full(rows, ends[1])
         _, told = self.bounding.parted(predictors)
-        low, high = self.bounding.interval(told, coding, rows)
+        low, high, _ = self.bounding.interval(told, coding, rows)
         least, most = np.maximum(low, self.bounding.ends[0]), np.minimum(high, self.bounding.ends[1])
         beyond = (least > most) & (low <= high)  # within the bounds there is room, and none of it in the range
         if not coding.special:

@@ -149,8 +149,8 @@ def test_rules_and_formulas_hold_in_every_row():
 @each_way
 @pytest.mark.parametrize("relation", ["day <= left", "day < left"])
 def test_what_is_kept_holds_in_every_row(way, relation):
-    """A person's own column ends the time of all rows, whatever number of rows meets it; and one column of rows bounds
-    another, and tells a third.
+    """A person's own column ends the time of all rows, whatever number of rows meets it, which have times of their own
+    where it is long enough; and one column of rows bounds another, and tells a third.
     """
     last = pl.col("day").max().over("pid") + pl.col("born") % 700
     frame = FRAME.with_columns(
@@ -165,8 +165,21 @@ def test_what_is_kept_holds_in_every_row(way, relation):
         assert (own["low"] <= own["bili"]).all()
         assert (own["worse"] == (own["stage"].cast(pl.Int64) > 1)).all()
         assert rises(own, strict=False)
+        assert rises(own.filter(pl.col("left") >= pl.len().over("pid")))
         assert own["day"].max() <= frame["day"].max()
         assert own.group_by("pid").agg(pl.col("left").n_unique())["left"].max() == 1
+
+
+@each_way
+def test_what_is_drawn_before_a_time_leaves_room_for_it(way):
+    """The next visit of a row is after it, so that it is after the row before, too."""
+    frame = FRAME.with_columns(ahead=pl.col("day") + 200 + pl.col("id") % 100)
+    book = BOOK.replace(ahead=Variable(kind="integer"))
+    for own in copies(made(frame, book=book, keep=["day < ahead"], order=["ahead", "day"], **way)):
+        assert (own["day"] < own["ahead"]).all()
+        assert rises(own, strict=False)
+        assert own.select(pl.col("day").diff().over("pid") == 0).to_series().mean() < 0.1
+        assert frame["ahead"].min() <= own["ahead"].min() <= own["ahead"].max() <= frame["ahead"].max()
 
 
 @each_way

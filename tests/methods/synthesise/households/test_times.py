@@ -6,7 +6,7 @@ import pytest
 from sfumato.draws import Draws, units
 from sfumato.methods.synthesise.bounded import Bound, Bounding
 from sfumato.methods.synthesise.coding import Coded
-from sfumato.methods.synthesise.households.earlier import of_last
+from sfumato.methods.synthesise.households.earlier import PLACE, SIZE, of_last
 from sfumato.methods.synthesise.households.original import Original
 from sfumato.methods.synthesise.households.times import latest, rising
 from sfumato.methods.synthesise.sequence import Target
@@ -34,13 +34,14 @@ def test_a_time_that_stays_true_has_no_end():
 
 @pytest.mark.parametrize("bounding", [None, Bounding((Bound("born", upper=True),), (0.0, 9.0), 10)])
 def test_a_time_is_never_below_that_of_the_row_before(bounding):
-    """Nor the same, but where other columns bound it, too."""
+    """Nor the same; where other columns bound it, too, as far as there is room."""
     own = persons()
     last = {of_last("day"): Coded(np.array([0, 1]), np.zeros(2))}
     target = rising(Target("day", ("sex",), own.step.fit("day"), bounding=bounding), own, last)
     before = () if bounding is None else bounding.bounds
     assert target.bounding.bounds == (*before, Bound(of_last("day"), strict=bounding is None))
     other = Target("bili", (), own.step.fit("bili"))
+    assert target.bounding.turn == (() if bounding is None else (SIZE, PLACE))
     assert rising(other, own, last) is other
 
 

@@ -26,7 +26,7 @@ from sfumato.methods.synthesise.households.earlier import (
 from sfumato.methods.synthesise.households.group import Group
 from sfumato.methods.synthesise.households.homes import Layout
 from sfumato.methods.synthesise.households.original import Original, by_value
-from sfumato.methods.synthesise.households.times import latest, rising
+from sfumato.methods.synthesise.households.times import latest, rising, roomy
 from sfumato.methods.synthesise.sequence import Target
 
 __all__ = ["Drawn", "Members", "person_units"]
@@ -167,7 +167,7 @@ class Members:
             for target in step.targets(original.frame[rows[order]], original.codebook, codings, columns)
         ]
         self._strict &= not any(target.name == original.time and target.bounding for target in targets)
-        targets = [rising(target, original, columns) if number else target for target in targets]
+        targets = [rising(t, original, columns) if number else roomy(t, original) for t in targets]
         keys = original.keys("", home[:0], home[order])
         return Group(targets, codings, columns, keys.weights if step.proper else None)
 

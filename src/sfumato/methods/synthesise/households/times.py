@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from sfumato.methods.synthesise.bounded import Bound, Bounding, below
 from sfumato.methods.synthesise.coding import Coded
-from sfumato.methods.synthesise.households.earlier import of_last
+from sfumato.methods.synthesise.households.earlier import PLACE, SIZE, of_last
 from sfumato.methods.synthesise.households.original import Original
+from sfumato.methods.synthesise.ordered import behind
 from sfumato.methods.synthesise.sequence import Forced, Target
 
-__all__ = ["latest", "rising"]
+__all__ = ["latest", "rising", "roomy"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,10 +24,9 @@ Flags = NDArray[np.bool_]
 
 
 def rising(target: Target, original: Original, columns: Mapping[str, Coded]) -> Target:
-    """A column of later rows; where it is the time, it is bounded by that of the row before.
+    """A column of later rows; the row before bounds the time, and what is drawn before the time and bounds it.
 
-    Rows without a time come last in the original, so after one without there is none that has one. Where other columns
-    bound the time, too, rows of a person may have the same one, so that there is room for all of them.
+    Rows without a time come last in the original, so after one without there is none that has one.
 
     Parameters
     ----------
@@ -38,15 +38,37 @@ def rising(target: Target, original: Original, columns: Mapping[str, Coded]) -> 
         The later rows that models are fitted to, with what is known of the rows before.
     """
     if target.name != original.time:
-        return target
+        return _ahead(target, original)
+    target = roomy(target, original)
     coding, last = original.codings[target.name], of_last(target.name)
     gone = tuple(
         Forced(columns[last].state == state, partial(_had, last, state), state, 0.0)
         for state in range(1, len(coding.special) + 1)
     )
-    kept = target.bounding or Bounding((), coding.ends or (-np.inf, np.inf), 2 * original.step.min_leaf)
-    bounds = (*kept.bounds, Bound(last, strict=original.rises and not kept.bounds))
-    return replace(target, forced=(*target.forced, *gone), bounding=replace(kept, bounds=bounds))
+    kept = target.bounding or _unbounded(target, original)
+    bounds = (*kept.bounds, Bound(last, strict=original.rises and target.bounding is None))
+    return replace(target, forced=(*target.forced, *gone), bounding=replace(kept, bounds=bounds, last=last))
+
+
+def _unbounded(target: Target, original: Original) -> Bounding:
+    return Bounding((), original.codings[target.name].ends or (-np.inf, np.inf), 2 * original.step.min_leaf)
+
+
+def _ahead(target: Target, original: Original) -> Target:
+    """A column that is not the time: none that is drawn before it, and bounds it, ends before the row before."""
+    time, names = original.time or "", original.drawn(original.own)
+    if time not in names or target.name not in names[: names.index(time)]:
+        return target
+    bounds = behind(target.name, time, of_last(time), original.step.orders, original.codings)
+    kept = target.bounding or _unbounded(target, original)
+    return replace(target, bounding=replace(kept, bounds=(*kept.bounds, *bounds))) if bounds else target
+
+
+def roomy(target: Target, original: Original) -> Target:
+    """A column of rows; where it is the time, rises, and is bounded by other columns, it leaves room for later rows."""
+    if target.name != original.time or target.bounding is None or not original.rises:
+        return target
+    return replace(target, bounding=replace(target.bounding, turn=(SIZE, PLACE), whole=frozenset(original.shared)))
 
 
 def _had(last: str, state: int, own: Mapping[str, Coded]) -> Flags:
