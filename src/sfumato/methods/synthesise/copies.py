@@ -279,7 +279,7 @@ class Synthesis:
 
     def _tells(self, name: str) -> list[Lookup]:
         """What a drawn column tells of columns that stay true."""
-        return [lookup for lookup in self.lookups if lookup.by == name and lookup.told not in self.columns]
+        return [lookup for lookup in self.lookups if lookup.by == name and lookup.told in self.given]
 
     def learnt(self, frame: pl.DataFrame) -> Synthesis:
         """With what is looked up, from the whole table; no draw stays as it was where that changes.

@@ -170,6 +170,22 @@ def test_what_is_kept_holds_in_every_row(way, relation):
         assert own.group_by("pid").agg(pl.col("left").n_unique())["left"].max() == 1
 
 
+def test_what_is_a_persons_may_tell_what_is_a_rows():
+    """An exception makes it vary in the data; where it stays true, no person's column can be drawn that tells it."""
+    frame = FRAME.with_columns(
+        town=pl.lit("T") + (pl.col("pid") // 7 % 9).cast(pl.String),
+        land=pl.when(pl.col("id") == 8)
+        .then(pl.lit("L9"))
+        .otherwise(pl.lit("L") + (pl.col("pid") // 7 % 3).cast(pl.String)),
+    )
+    book = BOOK.replace(town=Variable(kind="categorical"), land=Variable(kind="categorical"))
+    for own in copies(made(frame, book=book, keep=["land of town"])):
+        assert own.select("town", "land").unique("town")["land"].n_unique() == 3
+        assert (own["land"].str.tail(1).cast(pl.Int64) == own["town"].str.tail(1).cast(pl.Int64) % 3).all()
+    with pytest.raises(DataError, match="land"):
+        made(frame, book=book, keep=["land of town"], columns=["town", "bili"])
+
+
 @each_way
 def test_what_is_drawn_before_a_time_leaves_room_for_it(way):
     """The next visit of a row is after it, so that it is after the row before, too."""

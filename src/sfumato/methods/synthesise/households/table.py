@@ -114,7 +114,8 @@ def _refuse_members(original: Original) -> None:
         asked = {"`predictors`": step.predictors.get(name, ())}
         asked["its rules"] = tuple(n for rule in step.rules if rule.column == name for n in rule.condition.names)
         orders = (n for order in step.orders if name in order.names for n in order.names if n in true)
-        asked["`keep`"] = (*orders, *(lookup.by for lookup in step.lookups if lookup.told == name))
+        told = (lookup.told for lookup in step.lookups if lookup.by == name and lookup.told in true)
+        asked["`keep`"] = (*orders, *told, *(lookup.by for lookup in step.lookups if lookup.told == name))
         for where, names in asked.items():
             if others := [n for n in names if n in own]:
                 said = FROM_MEMBERS if original.time is None else FROM_ROWS
