@@ -123,3 +123,19 @@ def test_hostile_columns():
         "in": [i % 11 for i in range(N)],
     }
     assert all(one.share == 1 for one in found(pl.DataFrame(rows)).values())
+
+
+def test_a_rule_by_a_private_answer_of_two_values_would_settle_that():
+    """Whoever has another value than the one that `no` settles has answered `yes`."""
+    answer = np.resize(["no", "yes", "yes"], N)
+    ward = [f"w{i % 7}" if a == "yes" else "w0" for i, a in enumerate(answer)]
+    frame = pl.DataFrame({"answer": answer, "ward": ward})
+    private = Variable(role="sensitive", kind="categorical")
+
+    def written(frame, **said):
+        return [one.written for one in cells(frame, **said) if one.condition == "answer == 'no'"]
+
+    assert written(frame) == [True]
+    assert written(frame, answer=private) == [False]
+    third = frame.with_columns(answer=pl.when(pl.int_range(N) % 30 == 1).then(pl.lit("perhaps")).otherwise("answer"))
+    assert written(third, answer=private) == [True]

@@ -125,3 +125,18 @@ def test_households_are_drawn_whole():
     frame = pl.DataFrame({"household": [i // 3 for i in range(N)], "age": [(i * 37) % 90 for i in range(N)]})
     _, text = drafted(frame, wishes=Wishes(household="household"))
     assert Plan.from_yaml(text).steps[-1].households
+
+
+def test_rules_that_may_contradict_each_other_are_not_both_written():
+    """No record of the data is a spouse of ten years, but a synthetic one may be: it cannot be single and married."""
+    rng = np.random.default_rng(7)
+    child = np.arange(N) % 4 == 0
+    spouse = ~child & (np.arange(N) % 4 == 1)
+    age = np.where(child, 10, rng.integers(20, 80, N))
+    status = np.where(child, "single", np.where(spouse, "married", rng.choice(["single", "married", "widowed"], N)))
+    relation = np.where(spouse, "spouse", rng.choice(["child", "other"], N))
+    made, text = drafted(pl.DataFrame({"relation": relation, "age": age, "status": status}))
+    found = {one.rule: one for one in made.relations if one.column == "status"}
+    assert set(found) == {"age == 10: status 'single'", "relation == 'spouse': status 'married'"}
+    assert sorted(one.written for one in found.values()) == [False, True]
+    assert len(Plan.from_yaml(text).steps[-1].rules) == 1

@@ -325,7 +325,8 @@ class _Search:
         if not self._picks(condition, held):
             return None
         shown = "missing" if gone else _literal(value) or str(value)
-        because = _PERSONAL if self._personal(then) and not gone else ""
+        either = self._personal(when) and codes[when].n_unique() <= 2  # who has another value than told has the other
+        because = _PERSONAL if (self._personal(then) or either) and not gone else ""
         rule = f"{condition}: {formula_name(then)} {shown}"
         return Relation("impossible", (when, then), rule, 1.0, not because, because, then, value, condition)
 

@@ -57,6 +57,7 @@ SETTINGS: Final = (Settings(), Settings(min_leaf=20, smooth=True), Settings("par
 _ID = "its rows would be found together, and nothing rises within it by which they follow each other"
 _HOUSEHOLD = "households are drawn whole where every record has one, and people who have several rows are not"
 _LATE = "other rules settle what it looks at"
+_OTHERWISE = "where another rule holds, too, it would be settled otherwise"
 _WITHIN = "it would settle for all rows what differs between them"
 
 
@@ -320,7 +321,7 @@ def _in_order(
             fixed[column] = bool(frame.group_by(unit).agg(pl.col(column).n_unique() == 1)[column].all())
         return fixed[column]
 
-    told = []
+    told: list[Relation] = []
     for one in found:
         if one.kind not in ("function", "impossible") or not one.written:
             told.append(one)
@@ -328,6 +329,8 @@ def _in_order(
         settled, looked_at = one.columns if one.kind == "function" else (one.column, one.columns[0])
         if unit is not None and shared(settled) and not shared(looked_at):
             told.append(replace(one, written=False, because=_WITHIN))
+        elif any(_contradict(one, other) for other in told):
+            told.append(replace(one, written=False, because=_OTHERWISE))
         elif _leads(before, settled, looked_at):
             told.append(replace(one, written=False, because=_LATE))
         else:
@@ -337,6 +340,13 @@ def _in_order(
     while len(order) < len(free):
         order.append(next(n for n in free if n not in order and before[n] <= {*order}))
     return tuple(told), () if order == free else tuple(order)
+
+
+def _contradict(one: Relation, other: Relation) -> bool:
+    """Whether two rules would settle a column differently where both hold: the data may have no such record."""
+    rules = one.kind == other.kind == "impossible" and one.written and other.written
+    apart = one.columns[0] == other.columns[0] and one.condition != other.condition
+    return rules and one.column == other.column and one.value != other.value and not apart
 
 
 def _leads(before: Mapping[str, set[str]], start: str, end: str) -> bool:
