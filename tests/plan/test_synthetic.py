@@ -116,9 +116,37 @@ def test_rows_of_people_are_drawn_as_people():
     step = Plan.from_yaml(text).steps[-1]
     assert (step.persons, step.time) == (True, "visit")
     assert "pid" in made.columns
+    book = Codebook({g.name: g.variable for g in made.guesses})
+    assert book["visit"].kind == "integer"  # few values, and yet no category: it orders rows
+    assert not step.bound(book).check(book)
     mixed = frame.with_columns(visit=pl.lit(1), score=pl.lit(3))
     other, _ = drafted(mixed)
     assert [one.column for one in other.left_out if one.column == "pid"] == ["pid"]
+
+
+def test_time_that_an_edited_plan_takes_for_a_category_orders_no_rows():
+    people = [(p, visit, (p * 7 + visit * 3) % 40) for p in range(150) for visit in range(1, 5)]
+    frame = pl.DataFrame(people, schema=["pid", "visit", "score"], orient="row")
+    roles = Plan.from_yaml(
+        "sfumato: 1\ntitle: t\nvariables: {pid: {role: person}, visit: {role: key, kind: categorical}}\n"
+        "steps: [{do: drop, columns: [pid]}]\n"
+    )
+    made, text = drafted(frame, edited=Edited(roles))
+    assert [one.column for one in made.left_out] == ["pid"]
+    assert [(one.kind, one.written) for one in made.relations] == [("panel", False)]
+    assert not Plan.from_yaml(text).steps[-1].persons
+
+
+def test_what_nobody_knows_by_an_edited_plan_stays():
+    frame = table()
+    said = "  - {columns: [amount, name], because: counted by ourselves and told to nobody}\n"
+    roles = Plan.from_yaml(
+        "sfumato: 1\ntitle: t\nvariables: {a: {role: key, kind: integer}, name: {role: identifier}}\n"
+        f"steps: [{{do: drop, columns: [name]}}]\nunknown:\n{said}"
+    )
+    _, text = drafted(frame, edited=Edited(roles))
+    (one,) = Plan.from_yaml(text).unknown
+    assert (one.columns, one.because) == (("amount",), "counted by ourselves and told to nobody")
 
 
 def test_households_are_drawn_whole():

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import Guess
-from sfumato.data.roles import IDS, Kind, Role
+from sfumato.data.roles import IDS, NUMERIC_KINDS, Kind, Role
 from sfumato.data.unseen import seen
 from sfumato.methods.synthesise.method import Synthesise
 from sfumato.plan.by_groups import exchange_of
@@ -58,6 +58,8 @@ _ID = "its rows would be found together, and nothing rises within it by which th
 _HOUSEHOLD = "households are drawn whole where every record has one, and people who have several rows are not"
 _LATE = "other rules settle what it looks at"
 _OTHERWISE = "where another rule holds, too, it would be settled otherwise"
+_TIME = "the rows of a person follow each other by it"
+_NO_NUMBER = "the plan that was edited takes its time for no number"
 _WITHIN = "it would settle for all rows what differs between them"
 
 
@@ -233,7 +235,8 @@ def synthetic_of(
     gone = {one.column for one in left_out}
     drawn = [g.name for g in guesses if g.name not in {*gone, *coarser}]
     found = relations_of(frame, guesses, drawn, codebook)
-    panel = next((one for one in found if one.kind == "panel"), None)
+    guesses, found = _in_time(frame, guesses, found, edited)
+    panel = next((one for one in found if one.kind == "panel" and one.written), None)
     kept, whole, more = None, _whole(frame, guesses, panel, gone), list[LeftOut]()
     step = None if edited is None else next((s for s in edited.plan.steps if isinstance(s, Synthesise)), None)
     if step is not None:
@@ -252,6 +255,32 @@ def synthetic_of(
 
 
 _UNITS: Mapping[str, tuple[Role, ...]] = {"persons": (Role.PERSON,), "households": (Role.HOUSEHOLD,), "": ()}
+
+
+def _in_time(
+    frame: pl.DataFrame, guesses: Sequence[Guess], found: Sequence[Relation], edited: Edited | None
+) -> tuple[Sequence[Guess], tuple[Relation, ...]]:
+    """Take the time of rows for a number, where an edited plan says nothing else; nothing is told by it or tells it."""
+    panel = next((one for one in found if one.kind == "panel"), None)
+    if panel is None:
+        return guesses, tuple(found)
+    time = panel.columns[1]
+    kind = next(g.variable.kind for g in guesses if g.name == time)
+    if kind not in (*NUMERIC_KINDS, Kind.DATE):
+        if edited is not None and time in edited.plan.variables and edited.plan.variables[time].kind is not None:
+            return guesses, tuple(replace(o, written=False, because=_NO_NUMBER) if o is panel else o for o in found)
+        kind = Kind.INTEGER if frame.schema[time].is_integer() else Kind.CONTINUOUS
+        guesses = [
+            replace(g, variable=g.variable.model_copy(update={"kind": kind}), reason=f"{g.reason}; it orders rows")
+            if g.name == time
+            else g
+            for g in guesses
+        ]
+
+    def late(one: Relation) -> bool:
+        return (one.kind == "function" and time in one.columns) or (one.kind == "impossible" and one.column == time)
+
+    return guesses, tuple(replace(o, written=False, because=o.because or _TIME) if late(o) else o for o in found)
 
 
 def _whole(

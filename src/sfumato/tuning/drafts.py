@@ -126,7 +126,7 @@ def draft_copy_for(
 
     frame, guesses, wishes = _said(frame, guesses, wishes, edited)
     made = draft_synthetic(frame, codebook, guesses, title, wishes, edited, trying=trying, progress=progress)
-    return made, guesses
+    return made, made.guesses
 
 
 def _said(

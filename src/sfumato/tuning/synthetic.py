@@ -96,12 +96,15 @@ class DraftedCopy:
         What settings came to; none where nothing was tried.
     settings
         How columns are drawn.
+    guesses
+        What the plan takes each variable for.
     """
 
     drafted: DraftedPlan
     relations: tuple[Relation, ...]
     trials: tuple[Trial, ...]
     settings: Settings
+    guesses: tuple[Guess, ...] = ()
 
 
 def draft_synthetic(
@@ -158,7 +161,7 @@ def draft_synthetic(
         plan.left_out,
         because=because,
     )
-    return DraftedCopy(drafted, plan.relations, trials, settings)
+    return DraftedCopy(drafted, plan.relations, trials, settings, plan.guesses)
 
 
 _FEWEST = 20
