@@ -58,14 +58,14 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("`cart`, five donors"),
-    Setting("`cart`, `min_leaf: 10`", 10),
-    Setting("`cart`, `min_leaf: 20`", 20),
-    Setting("`cart`, `min_leaf: 20`, `smooth`", 20, smooth=True),
-    Setting("`cart`, `min_leaf: 50`", 50),
-    Setting("`parametric`", parametric=True),
-    Setting("`cart`, five donors, five copies", copies=5),
-    Setting("`parametric`, five copies", parametric=True, copies=5),
+    Setting("trees, five donors"),
+    Setting("trees, `min_leaf: 10`", 10),
+    Setting("trees, `min_leaf: 20`", 20),
+    Setting("trees, `min_leaf: 20`, `smooth`", 20, smooth=True),
+    Setting("trees, `min_leaf: 50`", 50),
+    Setting("regressions", parametric=True),
+    Setting("trees, five donors, five copies", copies=5),
+    Setting("regressions, five copies", parametric=True, copies=5),
 )
 
 

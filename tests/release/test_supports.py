@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import polars as pl
+import pyreadstat
 import pytest
 
 import sfumato as sf
@@ -106,7 +107,6 @@ def test_structure_supports_nothing_and_fits_warn(released):
 @pytest.mark.slow
 def test_what_the_file_names_is_not_told_by_structure(tmp_path):
     """Labels of Stata are often made of the categories that occur, and its letters stand for those that do."""
-    pyreadstat = pytest.importorskip("pyreadstat")
     n = 60
     rows = {"town": [k % 3 for k in range(n)], "pay": ["a" if k == 7 else float(k) for k in range(n)]}
     named = {"town": {0: "Ely", 1: "York", 2: "Bath"}, "pay": {"a": "died"}}
