@@ -168,3 +168,17 @@ def test_rules_that_may_contradict_each_other_are_not_both_written():
     assert set(found) == {"age == 10: status 'single'", "relation == 'spouse': status 'married'"}
     assert sorted(one.written for one in found.values()) == [False, True]
     assert len(Plan.from_yaml(text).steps[-1].rules) == 1
+
+
+def test_rules_stand_in_no_order_that_tells_of_how_many_records_they_hold():
+    """Of districts of 50 to 140 records the largest has the last name, or the first: their names alone order them."""
+    sizes = np.arange(50, 150, 10)
+    for counts in (sizes, sizes[::-1]):
+        district = np.repeat([f"D{i}" for i in range(10)], counts)
+        region = np.where(np.isin(district, ["D0", "D1", "D2", "D3", "D4"]), "north", "south")
+        region = np.append(region, "west")  # one who moved, so that no district's name tells the region in all records
+        frame = pl.DataFrame({"district": np.append(district, "D9"), "region": region})
+        step = Plan.from_yaml(drafted(frame)[1]).steps[-1]
+        said = [rule.condition for rule in step.rules]
+        assert len(said) >= 8
+        assert said == sorted(said)

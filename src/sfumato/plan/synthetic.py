@@ -187,7 +187,8 @@ class SyntheticPlan:
         if rules := [one for one in said if one.kind == "impossible"]:
             yield "    # Combinations that the data do not have."
             yield "    rules:"
-            for one in rules:
+            # By name: they were found in the order of how many records each holds of, which is not to be published.
+            for one in sorted(rules, key=lambda one: (one.columns[0], one.column, one.condition)):
                 told = flow({"if": one.condition, "column": one.column, "value": one.value})
                 yield f"      - {told}"
 
