@@ -37,6 +37,14 @@ def test_what_is_coded_comes_back(column):
     assert_series_equal(coding.series(coded), wanted)
 
 
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_no_zero_has_a_sign(dtype):
+    """Whatever is rounded to nothing is 0.0, not -0.0, by which a file would tell it from the data's."""
+    coding, coded = coding_of(pl.Series("v", [0.0, 1.0, -2.0], dtype=dtype), Codebook({"v": Variable()}))
+    own = coding.series(Coded(coded.state, np.array([-0.3, -0.0, 0.3])))
+    assert own.to_frame().write_csv() == "v\n0.0\n0.0\n0.0\n"
+
+
 @pytest.mark.parametrize("name", [n for n in survey().columns if n != "id"])
 def test_a_survey_comes_back(name):
     column = survey()[name]

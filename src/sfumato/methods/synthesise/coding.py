@@ -79,7 +79,7 @@ class Coding:
 
     def rounded(self, number: Floats) -> Floats:
         """Numbers as a table has them."""
-        number = number if self.decimals is None else np.round(number, self.decimals)
+        number = number if self.decimals is None else np.round(number, self.decimals) + 0.0  # no zero has a sign
         number = number if self.step is None else round_to_multiple(number, self.step)
         return number.astype(np.float32).astype(np.float64) if self.dtype == pl.Float32() else number
 
