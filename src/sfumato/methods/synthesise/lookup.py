@@ -71,9 +71,9 @@ class Lookup:
 
     @property
     def digest(self) -> str:
-        """What stands for the values in the draws: none stays where one of them changes."""
-        values = self._values
-        return hashlib.sha256(values.select(pl.all().cast(pl.String)).write_csv().encode()).hexdigest()
+        """What stands for the values in the draws: none stays where one of them changes, whatever their type."""
+        written = self._values.select(pl.all().cast(pl.String)).sort("y", nulls_last=True)
+        return hashlib.sha256(written.write_csv().encode()).hexdigest()
 
     @property
     def _values(self) -> pl.DataFrame:
